@@ -15,7 +15,7 @@ extern "C" {
 /* A view: passed by value, never freed. len 0 with ptr NULL is the empty view. */
 struct tq_bytes {
     const uint8_t *ptr;
-    size_t         len;
+    size_t len;
 };
 
 /* Now on the monotonic clock of this machine, in nanoseconds. Deadlines are absolute values on this clock. */

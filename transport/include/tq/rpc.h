@@ -40,25 +40,25 @@ struct tq_server_call;
 typedef bool tq_invoke_fn(const void *ops, void *state, const ProtobufCMessage *request, struct tq_server_call *call);
 
 struct tq_method {
-    uint32_t                           id;   /* pinned; what the wire carries */
-    const char                        *name; /* "tq.v1.StorageService/Put" */
-    const ProtobufCMessageDescriptor  *request;
-    const ProtobufCMessageDescriptor  *response;
-    enum tq_idempotency                idempotency;
-    uint32_t                           timeout_ms; /* of a call that names no deadline */
-    uint32_t                           request_bytes;
-    uint32_t                           response_bytes;
-    uint32_t                           request_elements;
-    uint32_t                           response_elements;
-    uint32_t                           flags;
-    tq_invoke_fn                      *invoke;
+    uint32_t id;      /* pinned; what the wire carries */
+    const char *name; /* "tq.v1.StorageService/Put" */
+    const ProtobufCMessageDescriptor *request;
+    const ProtobufCMessageDescriptor *response;
+    enum tq_idempotency idempotency;
+    uint32_t timeout_ms; /* of a call that names no deadline */
+    uint32_t request_bytes;
+    uint32_t response_bytes;
+    uint32_t request_elements;
+    uint32_t response_elements;
+    uint32_t flags;
+    tq_invoke_fn *invoke;
 };
 
 struct tq_service {
-    const char             *name; /* "tq.v1.StorageService" */
+    const char *name; /* "tq.v1.StorageService" */
     const struct tq_method *methods;
-    size_t                  n_methods;
-    struct tq_bytes         file_descriptor; /* serialized FileDescriptorProto, for reflection */
+    size_t n_methods;
+    struct tq_bytes file_descriptor; /* serialized FileDescriptorProto, for reflection */
 };
 
 /* ---- runtime ---- */
@@ -69,10 +69,10 @@ struct tq_seam; /* clock, randomness, allocation, I/O faults: transport/base/sea
 
 /* Zero means the default. */
 struct tq_runtime_opts {
-    const char           *name; /* who we are, in the peer's logs; default: program name and pid */
-    enum tq_role          role;
-    uint8_t               cluster_id[16]; /* all zero: learn it from the first peer, then insist on it */
-    const struct tq_seam *seam;           /* NULL: the system's */
+    const char *name; /* who we are, in the peer's logs; default: program name and pid */
+    enum tq_role role;
+    uint8_t cluster_id[16];     /* all zero: learn it from the first peer, then insist on it */
+    const struct tq_seam *seam; /* NULL: the system's */
 };
 
 struct tq_runtime;
@@ -89,11 +89,11 @@ TQ_PUBLIC uint64_t tq_runtime_epoch(const struct tq_runtime *runtime);
 
 /* Zero means the default. */
 struct tq_channel_opts {
-    uint32_t sockets;        /* pooled DEALER sockets, 1..4; default 1 */
-    uint64_t expect_epoch;   /* refuse a peer with another epoch; 0: any */
-    uint32_t max_calls;      /* our own window, beside the peer's credit; default 1024 */
-    uint64_t max_bytes;      /* of requests waiting or in flight; default 256 MiB */
-    uint32_t queue_calls;    /* calls waiting for the window before RESOURCE_EXHAUSTED; default 65536 */
+    uint32_t sockets;      /* pooled DEALER sockets, 1..4; default 1 */
+    uint64_t expect_epoch; /* refuse a peer with another epoch; 0: any */
+    uint32_t max_calls;    /* our own window, beside the peer's credit; default 1024 */
+    uint64_t max_bytes;    /* of requests waiting or in flight; default 256 MiB */
+    uint32_t queue_calls;  /* calls waiting for the window before RESOURCE_EXHAUSTED; default 65536 */
 };
 
 struct tq_channel;
@@ -113,13 +113,13 @@ TQ_PUBLIC void tq_channel_keep(struct tq_channel *channel);
 
 /* Zero means the default; NULL options are all defaults. */
 struct tq_call_opts {
-    int64_t                deadline_ns;  /* absolute (tq_now_ns); 0: the method's timeout. A past one ends the call at
-                                            once with DEADLINE_EXCEEDED, NOT_STARTED. More than an hour ahead: an hour. */
-    const uint8_t         *key;          /* 16 bytes idempotency key, or NULL: one is made for keyed methods */
-    const struct tq_bytes *frames;       /* inline frames; copied before the call returns */
-    size_t                 n_frames;
-    uint32_t               max_attempts; /* 1..3; default 3 */
-    struct tq_bytes        trace;        /* W3C trace context, at most 25 bytes */
+    int64_t deadline_ns;           /* absolute (tq_now_ns); 0: the method's timeout. A past one ends the call at
+                                      once with DEADLINE_EXCEEDED, NOT_STARTED. More than an hour ahead: an hour. */
+    const uint8_t *key;            /* 16 bytes idempotency key, or NULL: one is made for keyed methods */
+    const struct tq_bytes *frames; /* inline frames; copied before the call returns */
+    size_t n_frames;
+    uint32_t max_attempts; /* 1..3; default 3 */
+    struct tq_bytes trace; /* W3C trace context, at most 25 bytes */
 };
 
 struct tq_arena;
@@ -127,12 +127,12 @@ struct tq_arena;
 /* What came back. Caller's memory, filled by the call whatever the outcome; drop it always (dropping a zeroed or failed
  * one is fine). `message` and `frames` live until then. */
 struct tq_reply {
-    struct tq_error         error;   /* status, outcome, reason, message */
+    struct tq_error error;           /* status, outcome, reason, message */
     const ProtobufCMessage *message; /* NULL unless status is OK; use the stub's typed accessor */
-    const struct tq_bytes  *frames;
-    size_t                  n_frames;
-    struct tq_arena        *owner_;  /* private */
-    void                   *frames_; /* private */
+    const struct tq_bytes *frames;
+    size_t n_frames;
+    struct tq_arena *owner_; /* private */
+    void *frames_;           /* private */
 };
 TQ_PUBLIC void tq_reply_drop(struct tq_reply *reply);
 
@@ -156,7 +156,8 @@ TQ_PUBLIC void tq_call_cancel(struct tq_channel *channel, uint64_t call_id);
 TQ_PUBLIC struct tq_reply tq_reply_take(struct tq_reply *from);
 
 struct tq_future;
-/* Returns a future; refused calls come back as a finished future, so that there is one path. NULL only without memory. */
+/* Returns a future; refused calls come back as a finished future, so that there is one path. NULL only without memory.
+ */
 TQ_PUBLIC struct tq_future *tq_call_start(struct tq_channel *channel, const struct tq_method *method,
                                           const ProtobufCMessage *request, const struct tq_call_opts *opts);
 /* Waits for the end of the call (which its deadline bounds) and moves the reply out; a second wait gives the status
@@ -179,17 +180,17 @@ TQ_PUBLIC void tq_channel_stats(struct tq_channel *channel, struct tq_channel_st
 
 /* Zero means the default. */
 struct tq_server_opts {
-    const char *listen;             /* "tcp://127.0.0.1:0": a free port */
-    const char *advertise;          /* what peers are told; default: the bound address */
-    bool        insecure;           /* allow other than loopback and unix sockets */
-    uint32_t    max_calls;          /* running at once, all sessions; default 16384 */
-    uint32_t    session_calls;      /* credit of one session; default 4096 */
-    uint64_t    session_bytes;      /* default 256 MiB */
-    uint64_t    reply_queue_bytes;  /* of a session whose peer does not read; default 64 MiB */
-    uint32_t    max_sessions;       /* default 4096 */
-    uint32_t    keepalive_ms;       /* default 1000; three missed end the session */
-    uint32_t    max_body_bytes;     /* default 16 MiB */
-    uint64_t    max_inline_bytes;   /* of one message; default 64 MiB */
+    const char *listen;         /* "tcp://127.0.0.1:0": a free port */
+    const char *advertise;      /* what peers are told; default: the bound address */
+    bool insecure;              /* allow other than loopback and unix sockets */
+    uint32_t max_calls;         /* running at once, all sessions; default 16384 */
+    uint32_t session_calls;     /* credit of one session; default 4096 */
+    uint64_t session_bytes;     /* default 256 MiB */
+    uint64_t reply_queue_bytes; /* of a session whose peer does not read; default 64 MiB */
+    uint32_t max_sessions;      /* default 4096 */
+    uint32_t keepalive_ms;      /* default 1000; three missed end the session */
+    uint32_t max_body_bytes;    /* default 16 MiB */
+    uint64_t max_inline_bytes;  /* of one message; default 64 MiB */
 };
 
 struct tq_server;
@@ -250,9 +251,9 @@ TQ_PUBLIC TQ_MUST_CHECK bool tq_server_post(struct tq_server *server, void (*fn)
 /* A timer of the loop. Embed it; zero it before first use. Loop thread only. */
 struct tq_server_timer {
     void (*fire)(void *user);
-    void   *user;
-    int64_t due_ns_;  /* private */
-    size_t  slot_;    /* private: 1 + index in the heap; 0: not armed */
+    void *user;
+    int64_t due_ns_; /* private */
+    size_t slot_;    /* private: 1 + index in the heap; 0: not armed */
 };
 /* (Re)arms: fire(user) runs on the loop thread at `due_ns` or soon after, once. Fails (false) only without memory. */
 TQ_PUBLIC TQ_MUST_CHECK bool tq_server_timer_arm(struct tq_server *server, struct tq_server_timer *timer,
@@ -261,8 +262,8 @@ TQ_PUBLIC void tq_server_timer_disarm(struct tq_server *server, struct tq_server
 
 struct tq_server_stats {
     uint64_t arrivals, dispatched, answered, refused, cancelled, expired;
-    uint64_t garbage;      /* messages dropped before or at the envelope */
-    uint64_t foreign_ids;  /* routing ids that no client of ours would choose */
+    uint64_t garbage;     /* messages dropped before or at the envelope */
+    uint64_t foreign_ids; /* routing ids that no client of ours would choose */
     uint64_t hellos, sessions_opened, sessions_ended, lookups, joins /* duplicates that joined an execution */;
     uint32_t running, sessions;
     uint64_t reply_queue_bytes;

@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-#define TQ_MUST_CHECK __attribute__((warn_unused_result))
+#define TQ_MUST_CHECK                 __attribute__((warn_unused_result))
 #define TQ_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
-#define TQ_PUBLIC __attribute__((visibility("default")))
+#define TQ_PUBLIC                     __attribute__((visibility("default")))
 
 /* name, canonical number, text */
 #define TQ_STATUS_LIST(X)                                                                                              \
@@ -50,11 +50,11 @@ enum { TQ_REASON_MAX = 40, TQ_MESSAGE_MAX = 400 };
 
 /* A failure with its explanation. Plain data: copy it freely. */
 struct tq_error {
-    tq_status       status;
+    tq_status status;
     enum tq_outcome outcome;
-    uint32_t        retry_after_ms;          /* 0: not stated */
-    char            reason[TQ_REASON_MAX];   /* stable, for programs: "BUDGET_BYTES"; "" when the status says it all */
-    char            message[TQ_MESSAGE_MAX]; /* for people: field, value, what was expected */
+    uint32_t retry_after_ms;      /* 0: not stated */
+    char reason[TQ_REASON_MAX];   /* stable, for programs: "BUDGET_BYTES"; "" when the status says it all */
+    char message[TQ_MESSAGE_MAX]; /* for people: field, value, what was expected */
 };
 
 /* "DEADLINE_EXCEEDED"; "?" for a number that is no status. Never NULL. */
