@@ -165,7 +165,7 @@ struct tq_bulk_stats {
     uint32_t endpoints, reads_in_flight, exposures;
     uint64_t heartbeat; /* grows while the bulk thread lives */
 };
-TQ_PUBLIC void tq_bulk_stats(struct tq_bulk *bulk, struct tq_bulk_stats *out_stats);
+TQ_PUBLIC void tq_bulk_read_stats(struct tq_bulk *bulk, struct tq_bulk_stats *out_stats);
 
 #ifdef __cplusplus
 }

@@ -174,7 +174,7 @@ struct tq_channel_stats {
     uint64_t bytes_sent, bytes_received;
     uint32_t in_flight, waiting, sockets_open;
 };
-TQ_PUBLIC void tq_channel_stats(struct tq_channel *channel, struct tq_channel_stats *out_stats);
+TQ_PUBLIC void tq_channel_read_stats(struct tq_channel *channel, struct tq_channel_stats *out_stats);
 
 /* ---- server ---- */
 
@@ -268,7 +268,7 @@ struct tq_server_stats {
     uint32_t running, sessions;
     uint64_t reply_queue_bytes;
 };
-TQ_PUBLIC void tq_server_stats(struct tq_server *server, struct tq_server_stats *out_stats);
+TQ_PUBLIC void tq_server_read_stats(struct tq_server *server, struct tq_server_stats *out_stats);
 
 #ifdef __cplusplus
 }
