@@ -9,12 +9,19 @@
 # tq_program(NAME SOURCES ... USES ...)
 #     A program, in BUILD/bin.
 # tq_test(NAME SOURCES ... USES ... LABEL unit|sim|e2e|long [TIMEOUT s] [THREADS] [ENV VAR=value ...] [ARGS ...])
-#     A cmocka program in BUILD/test-bin, registered with ctest. THREADS: also runs under TSan in `make test-long`.
+#     A cmocka program in BUILD/test-bin, registered with ctest. `make test-long` runs all unit and sim tests under TSan
+#     too; THREADS adds a test of another label to them.
 # tq_test_script(NAME COMMAND ... LABEL unit|sim|e2e|long [TIMEOUT s] [DEPENDS target ...] [ENV VAR=value ...])
 #     A test that is a script.
 # tq_fuzz(NAME SOURCES ... USES ... [CORPUS dir])
 #     LLVMFuzzerTestOneInput. NAME_replay runs the committed corpus as a test (label fuzz); with TQ_SANITIZE=fuzz NAME
 #     is the libFuzzer program, in BUILD/fuzz-bin. The corpus is tests/fuzz/corpus/<NAME without _fuzz>.
+
+# Everything of one kind, for the scripts in tools/dev: `programs`, and tests_LABEL for each label.
+add_custom_target(programs)
+foreach(label unit sim e2e long fuzz threads)
+    add_custom_target(tests_${label})
+endforeach()
 
 function(tq_folders)
     foreach(folder ${ARGN})
@@ -43,6 +50,7 @@ function(tq_program name)
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(${name} PRIVATE tq_flags tq_warnings ${arg_USES})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+    add_dependencies(programs ${name})
 endfunction()
 
 function(tq_test name)
@@ -53,8 +61,10 @@ function(tq_test name)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test-bin")
     add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
     tq_test_properties(${name} "${arg_LABEL}" "${arg_TIMEOUT}" "${arg_ENV}")
+    add_dependencies(tests_${arg_LABEL} ${name})
     if(arg_THREADS)
         set_property(TEST ${name} APPEND PROPERTY LABELS threads)
+        add_dependencies(tests_threads ${name})
     endif()
 endfunction()
 
@@ -63,6 +73,9 @@ function(tq_test_script name)
     tq_check_arguments(tq_test_script ${name} "${arg_UNPARSED_ARGUMENTS}" "${arg_COMMAND}")
     add_test(NAME ${name} COMMAND ${arg_COMMAND})
     tq_test_properties(${name} "${arg_LABEL}" "${arg_TIMEOUT}" "${arg_ENV}")
+    if(arg_DEPENDS)
+        add_dependencies(tests_${arg_LABEL} ${arg_DEPENDS})
+    endif()
 endfunction()
 
 function(tq_fuzz name)
@@ -85,10 +98,20 @@ function(tq_fuzz name)
         add_test(NAME ${target} COMMAND ${target} "${arg_CORPUS}")
         tq_test_properties(${target} fuzz "" "")
     endif()
+    add_dependencies(tests_fuzz ${target})
     target_link_libraries(${target} PRIVATE tq_flags ${arg_USES})
     if(NOT "${CMAKE_CURRENT_SOURCE_DIR};${arg_SOURCES}" MATCHES "/gen(/|;|$)")
         target_link_libraries(${target} PRIVATE tq_warnings)
     endif()
+endfunction()
+
+# For tools/dev/fuzz.sh: a line "NAME CORPUS" for each target. Called once, last.
+function(tq_write_fuzz_list)
+    get_property(targets GLOBAL PROPERTY TQ_FUZZ_TARGETS)
+    list(TRANSFORM targets REPLACE "=" " ")
+    list(TRANSFORM targets APPEND "\n")
+    string(JOIN "" lines ${targets})
+    file(WRITE "${PROJECT_BINARY_DIR}/fuzz-targets.txt" "${lines}")
 endfunction()
 
 # ---- private ----
@@ -116,6 +139,8 @@ function(tq_test_properties name label timeout env)
         PROPERTIES
             LABELS ${label}
             TIMEOUT ${timeout}
+            # A skipped test proves nothing: ctest reports it as skipped, and our scripts count that as failed.
+            SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
             ENVIRONMENT
             "UCX_HANDLE_ERRORS=none;TQ_SOURCE_DIR=${PROJECT_SOURCE_DIR};TQ_BIN_DIR=${PROJECT_BINARY_DIR}/bin;ASAN_OPTIONS=detect_leaks=1:abort_on_error=0;LSAN_OPTIONS=suppressions=${suppressions}/lsan.supp:print_suppressions=0;UBSAN_OPTIONS=print_stacktrace=1:suppressions=${suppressions}/ubsan.supp;TSAN_OPTIONS=halt_on_error=0:second_deadlock_stack=1:suppressions=${suppressions}/tsan.supp;${env}")
 endfunction()
