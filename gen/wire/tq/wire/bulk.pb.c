@@ -15,7 +15,4 @@ PB_BIND(tq_wire_BulkRead, tq_wire_BulkRead, 2)
 PB_BIND(tq_wire_BulkPiece, tq_wire_BulkPiece, AUTO)
 
 
-PB_BIND(tq_wire_BulkStop, tq_wire_BulkStop, AUTO)
-
-
 

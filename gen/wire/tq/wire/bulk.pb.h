@@ -26,39 +26,36 @@ typedef struct _tq_wire_BulkAddress {
     uint64_t features;
 } tq_wire_BulkAddress;
 
-typedef PB_BYTES_ARRAY_T(32) tq_wire_BulkRead_ticket_t;
-typedef PB_BYTES_ARRAY_T(512) tq_wire_BulkRead_reply_to_t;
-/* The reader asks the owner for ranges of one region. One message carries at most 64 ranges. */
+typedef PB_BYTES_ARRAY_T(16) tq_wire_BulkRead_ticket_t;
+typedef PB_BYTES_ARRAY_T(640) tq_wire_BulkRead_reply_to_t;
+/* The reader asks the owner for ranges of one region. One message carries at most 32 ranges; range i is `length[i]` bytes,
+ `skip[i]` bytes into the frame whose payload begins at `frame[i]` in the region and whose version must be `version[i]`. */
 typedef struct _tq_wire_BulkRead {
     uint64_t transfer; /* chosen by the reader */
     uint64_t process; /* the reader's */
     uint64_t region;
-    uint64_t version; /* of the frame or region that the ticket names */
+    tq_wire_BulkRead_ticket_t ticket; /* the region's capability: who knows it may read */
     uint64_t expires_us; /* time left to the reader's deadline */
     uint32_t first_piece; /* number of the first range of this message */
-    pb_size_t offset_count;
-    uint64_t offset[64];
+    pb_size_t frame_count;
+    uint64_t frame[32];
+    pb_size_t skip_count;
+    uint64_t skip[32];
     pb_size_t length_count;
-    uint64_t length[64];
-    tq_wire_BulkRead_ticket_t ticket; /* authenticator over region, range and rights */
-    tq_wire_BulkRead_reply_to_t reply_to; /* the reader's worker address, only in the first message to an owner */
+    uint64_t length[32];
+    pb_size_t version_count;
+    uint64_t version[32];
+    tq_wire_BulkRead_reply_to_t reply_to; /* the reader's encoded BulkAddress, whose `worker` is where the pieces go */
+    uint32_t link; /* counts the reader's endpoints to this owner: a new one makes the owner make a new one */
 } tq_wire_BulkRead;
 
-/* Header of the rendezvous send that answers one range. */
+/* Header of the send that answers one range: rendezvous, or eager where the range is small. */
 typedef struct _tq_wire_BulkPiece {
     uint64_t transfer;
     uint32_t piece;
     uint32_t status; /* canonical; when not 0 there is no payload */
-    uint64_t length;
-    uint32_t crc32c; /* of the piece where the owner knows it */
-    bool has_crc32c;
+    uint64_t length; /* of the range; the digest is the reader's own work, over what arrived */
 } tq_wire_BulkPiece;
-
-/* The reader gives up: no more pieces of this transfer are wanted. */
-typedef struct _tq_wire_BulkStop {
-    uint64_t transfer;
-    uint64_t process;
-} tq_wire_BulkStop;
 
 
 #ifdef __cplusplus
@@ -67,13 +64,11 @@ extern "C" {
 
 /* Initializer values for message structs */
 #define tq_wire_BulkAddress_init_default         {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0}
-#define tq_wire_BulkRead_init_default            {0, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, {0}}, {0, {0}}}
-#define tq_wire_BulkPiece_init_default           {0, 0, 0, 0, 0, 0}
-#define tq_wire_BulkStop_init_default            {0, 0}
+#define tq_wire_BulkRead_init_default            {0, 0, 0, {0, {0}}, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, {0}}, 0}
+#define tq_wire_BulkPiece_init_default           {0, 0, 0, 0}
 #define tq_wire_BulkAddress_init_zero            {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0}
-#define tq_wire_BulkRead_init_zero               {0, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, {0}}, {0, {0}}}
-#define tq_wire_BulkPiece_init_zero              {0, 0, 0, 0, 0, 0}
-#define tq_wire_BulkStop_init_zero               {0, 0}
+#define tq_wire_BulkRead_init_zero               {0, 0, 0, {0, {0}}, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, {0}}, 0}
+#define tq_wire_BulkPiece_init_zero              {0, 0, 0, 0}
 
 /* Field tags (for use in manual encoding/decoding) */
 #define tq_wire_BulkAddress_version_tag          1
@@ -88,21 +83,19 @@ extern "C" {
 #define tq_wire_BulkRead_transfer_tag            1
 #define tq_wire_BulkRead_process_tag             2
 #define tq_wire_BulkRead_region_tag              3
-#define tq_wire_BulkRead_version_tag             4
+#define tq_wire_BulkRead_ticket_tag              4
 #define tq_wire_BulkRead_expires_us_tag          5
 #define tq_wire_BulkRead_first_piece_tag         6
-#define tq_wire_BulkRead_offset_tag              7
-#define tq_wire_BulkRead_length_tag              8
-#define tq_wire_BulkRead_ticket_tag              9
-#define tq_wire_BulkRead_reply_to_tag            10
+#define tq_wire_BulkRead_frame_tag               7
+#define tq_wire_BulkRead_skip_tag                8
+#define tq_wire_BulkRead_length_tag              9
+#define tq_wire_BulkRead_version_tag             10
+#define tq_wire_BulkRead_reply_to_tag            11
+#define tq_wire_BulkRead_link_tag                12
 #define tq_wire_BulkPiece_transfer_tag           1
 #define tq_wire_BulkPiece_piece_tag              2
 #define tq_wire_BulkPiece_status_tag             3
 #define tq_wire_BulkPiece_length_tag             4
-#define tq_wire_BulkPiece_crc32c_tag             5
-#define tq_wire_BulkPiece_has_crc32c_tag         6
-#define tq_wire_BulkStop_transfer_tag            1
-#define tq_wire_BulkStop_process_tag             2
 
 /* Struct field encoding specification for nanopb */
 #define tq_wire_BulkAddress_FIELDLIST(X, a) \
@@ -122,13 +115,15 @@ X(a, STATIC,   SINGULAR, FIXED64,  features,          9)
 X(a, STATIC,   SINGULAR, FIXED64,  transfer,          1) \
 X(a, STATIC,   SINGULAR, FIXED64,  process,           2) \
 X(a, STATIC,   SINGULAR, FIXED64,  region,            3) \
-X(a, STATIC,   SINGULAR, FIXED64,  version,           4) \
+X(a, STATIC,   SINGULAR, BYTES,    ticket,            4) \
 X(a, STATIC,   SINGULAR, FIXED64,  expires_us,        5) \
 X(a, STATIC,   SINGULAR, UINT32,   first_piece,       6) \
-X(a, STATIC,   REPEATED, FIXED64,  offset,            7) \
-X(a, STATIC,   REPEATED, FIXED64,  length,            8) \
-X(a, STATIC,   SINGULAR, BYTES,    ticket,            9) \
-X(a, STATIC,   SINGULAR, BYTES,    reply_to,         10)
+X(a, STATIC,   REPEATED, FIXED64,  frame,             7) \
+X(a, STATIC,   REPEATED, FIXED64,  skip,              8) \
+X(a, STATIC,   REPEATED, FIXED64,  length,            9) \
+X(a, STATIC,   REPEATED, FIXED64,  version,          10) \
+X(a, STATIC,   SINGULAR, BYTES,    reply_to,         11) \
+X(a, STATIC,   SINGULAR, UINT32,   link,             12)
 #define tq_wire_BulkRead_CALLBACK NULL
 #define tq_wire_BulkRead_DEFAULT NULL
 
@@ -136,34 +131,23 @@ X(a, STATIC,   SINGULAR, BYTES,    reply_to,         10)
 X(a, STATIC,   SINGULAR, FIXED64,  transfer,          1) \
 X(a, STATIC,   SINGULAR, UINT32,   piece,             2) \
 X(a, STATIC,   SINGULAR, UINT32,   status,            3) \
-X(a, STATIC,   SINGULAR, FIXED64,  length,            4) \
-X(a, STATIC,   SINGULAR, FIXED32,  crc32c,            5) \
-X(a, STATIC,   SINGULAR, BOOL,     has_crc32c,        6)
+X(a, STATIC,   SINGULAR, FIXED64,  length,            4)
 #define tq_wire_BulkPiece_CALLBACK NULL
 #define tq_wire_BulkPiece_DEFAULT NULL
-
-#define tq_wire_BulkStop_FIELDLIST(X, a) \
-X(a, STATIC,   SINGULAR, FIXED64,  transfer,          1) \
-X(a, STATIC,   SINGULAR, FIXED64,  process,           2)
-#define tq_wire_BulkStop_CALLBACK NULL
-#define tq_wire_BulkStop_DEFAULT NULL
 
 extern const pb_msgdesc_t tq_wire_BulkAddress_msg;
 extern const pb_msgdesc_t tq_wire_BulkRead_msg;
 extern const pb_msgdesc_t tq_wire_BulkPiece_msg;
-extern const pb_msgdesc_t tq_wire_BulkStop_msg;
 
 /* Defines for backwards compatibility with code written before nanopb-0.4.0 */
 #define tq_wire_BulkAddress_fields &tq_wire_BulkAddress_msg
 #define tq_wire_BulkRead_fields &tq_wire_BulkRead_msg
 #define tq_wire_BulkPiece_fields &tq_wire_BulkPiece_msg
-#define tq_wire_BulkStop_fields &tq_wire_BulkStop_msg
 
 /* Maximum encoded size of messages (where known) */
 #define tq_wire_BulkAddress_size                 1084
-#define tq_wire_BulkPiece_size                   37
-#define tq_wire_BulkRead_size                    1752
-#define tq_wire_BulkStop_size                    18
+#define tq_wire_BulkPiece_size                   30
+#define tq_wire_BulkRead_size                    1861
 
 #ifdef __cplusplus
 } /* extern "C" */
