@@ -1,0 +1,11 @@
+/* shapes.h: refuses schemas that protobuf-c turns into C that is wrong or dangerous: messages that contain themselves
+ * (it has no depth limit), proto3 `optional`, groups, its own options, files without a package.
+ * Threads: one. */
+#ifndef SHAPES_H
+#define SHAPES_H
+
+#include "tools/protoc-gen-tq/schema.h"
+
+bool shapes_check(struct schema *schema, struct refusal *refusal);
+
+#endif
