@@ -4740,7 +4740,7 @@ const ProtobufCMessageDescriptor tq__v1__list_dead_letters_response__descriptor 
   (ProtobufCMessageInit) tq__v1__list_dead_letters_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor tq__v1__register_unit_request__field_descriptors[8] =
+static const ProtobufCFieldDescriptor tq__v1__register_unit_request__field_descriptors[9] =
 {
   {
     "name",
@@ -4838,11 +4838,24 @@ static const ProtobufCFieldDescriptor tq__v1__register_unit_request__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bulk",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Tq__V1__RegisterUnitRequest, bulk),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned tq__v1__register_unit_request__field_indices_by_name[] = {
   1,   /* field[1] = address */
   3,   /* field[3] = budget_bytes */
   4,   /* field[4] = budget_samples */
+  8,   /* field[8] = bulk */
   2,   /* field[2] = epoch */
   7,   /* field[7] = held */
   5,   /* field[5] = host */
@@ -4852,7 +4865,7 @@ static const unsigned tq__v1__register_unit_request__field_indices_by_name[] = {
 static const ProtobufCIntRange tq__v1__register_unit_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor tq__v1__register_unit_request__descriptor =
 {
@@ -4862,7 +4875,7 @@ const ProtobufCMessageDescriptor tq__v1__register_unit_request__descriptor =
   "Tq__V1__RegisterUnitRequest",
   "tq.v1",
   sizeof(Tq__V1__RegisterUnitRequest),
-  8,
+  9,
   tq__v1__register_unit_request__field_descriptors,
   tq__v1__register_unit_request__field_indices_by_name,
   1,  tq__v1__register_unit_request__number_ranges,

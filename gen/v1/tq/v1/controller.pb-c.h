@@ -746,10 +746,14 @@ struct  Tq__V1__RegisterUnitRequest
    */
   size_t n_held;
   Tq__V1__Samples **held;
+  /*
+   * its tq.wire.BulkAddress; empty: inline frames only
+   */
+  ProtobufCBinaryData bulk;
 };
 #define TQ__V1__REGISTER_UNIT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&tq__v1__register_unit_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0, (char *)protobuf_c_empty_string, 0, 0,NULL }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0, (char *)protobuf_c_empty_string, 0, 0,NULL, {0,NULL} }
 
 
 struct  Tq__V1__RegisterUnitResponse

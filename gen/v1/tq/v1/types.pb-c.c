@@ -726,7 +726,7 @@ const ProtobufCMessageDescriptor tq__v1__samples__descriptor =
   (ProtobufCMessageInit) tq__v1__samples__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor tq__v1__unit__field_descriptors[5] =
+static const ProtobufCFieldDescriptor tq__v1__unit__field_descriptors[6] =
 {
   {
     "unit",
@@ -788,9 +788,22 @@ static const ProtobufCFieldDescriptor tq__v1__unit__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bulk",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Tq__V1__Unit, bulk),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned tq__v1__unit__field_indices_by_name[] = {
   2,   /* field[2] = address */
+  5,   /* field[5] = bulk */
   3,   /* field[3] = epoch */
   1,   /* field[1] = name */
   4,   /* field[4] = state */
@@ -799,7 +812,7 @@ static const unsigned tq__v1__unit__field_indices_by_name[] = {
 static const ProtobufCIntRange tq__v1__unit__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor tq__v1__unit__descriptor =
 {
@@ -809,7 +822,7 @@ const ProtobufCMessageDescriptor tq__v1__unit__descriptor =
   "Tq__V1__Unit",
   "tq.v1",
   sizeof(Tq__V1__Unit),
-  5,
+  6,
   tq__v1__unit__field_descriptors,
   tq__v1__unit__field_indices_by_name,
   1,  tq__v1__unit__number_ranges,

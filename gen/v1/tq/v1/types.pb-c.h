@@ -190,10 +190,14 @@ struct  Tq__V1__Unit
    */
   uint64_t epoch;
   Tq__V1__UnitState state;
+  /*
+   * its tq.wire.BulkAddress; empty: it takes and gives inline frames only
+   */
+  ProtobufCBinaryData bulk;
 };
 #define TQ__V1__UNIT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&tq__v1__unit__descriptor) \
-    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, TQ__V1__UNIT_STATE__UNIT_STATE_UNSPECIFIED }
+    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, TQ__V1__UNIT_STATE__UNIT_STATE_UNSPECIFIED, {0,NULL} }
 
 
 /*
