@@ -15,8 +15,7 @@ endif()
 add_library(tq_flags INTERFACE)
 target_compile_features(tq_flags INTERFACE c_std_17)
 target_compile_definitions(tq_flags INTERFACE _GNU_SOURCE)
-target_compile_options(tq_flags INTERFACE -fvisibility=hidden -fno-omit-frame-pointer -fstack-protector-strong
-                                          ${TQ_SANITIZER_FLAGS})
+target_compile_options(tq_flags INTERFACE -fno-omit-frame-pointer -fstack-protector-strong ${TQ_SANITIZER_FLAGS})
 target_link_options(tq_flags INTERFACE ${TQ_SANITIZER_FLAGS})
 target_include_directories(
     tq_flags

@@ -13,9 +13,10 @@ cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work
 
 echo "-- only promised symbols are visible"
 for library in tqrpc tqserver tq; do
-    nm -D --defined-only "$prefix"/lib*/lib$library.so "$prefix"/lib/*/lib$library.so 2>/dev/null |
-        awk '{ print $NF }' | sed 's/@.*//' | sort -u >"$work/$library.symbols"
-    [ -s "$work/$library.symbols" ] || { echo "lib$library.so: is not installed or shows nothing"; exit 1; }
+    file=$(find "$prefix" -name "lib$library.so")
+    [ -n "$file" ] || { echo "lib$library.so: is not installed"; exit 1; }
+    nm -D --defined-only "$file" | awk '{ print $NF }' | sed 's/@.*//' | sort -u >"$work/$library.symbols"
+    [ -s "$work/$library.symbols" ] || { echo "lib$library.so: shows nothing"; exit 1; }
     if grep -vE '^(tq_|tq__)' "$work/$library.symbols"; then
         echo "lib$library.so: shows symbols that are not ours"
         exit 1
