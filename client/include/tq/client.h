@@ -230,7 +230,7 @@ struct tq_client_stats {
     uint64_t get_bytes[TQ_ENGINE_COUNT];
     uint64_t digest_failures, retries;
 };
-TQ_PUBLIC void tq_client_stats(struct tq_client *client, struct tq_client_stats *out_stats);
+TQ_PUBLIC void tq_client_read_stats(struct tq_client *client, struct tq_client_stats *out_stats);
 
 #ifdef __cplusplus
 }
