@@ -32,8 +32,8 @@ MAY_SEE = {
 }
 BASE_HEADERS = {"transport/include/tq/status.h", "transport/include/tq/bytes.h", "transport/include/tq/init.h"}
 SEARCH = ["", "transport/include/", "server/include/", "client/include/", "gen/wire/", "gen/v1/"]
-# Made at build time, for tools and tests only.
-BUILT = re.compile(r"\.(pb-c|tq|pb)\.h$")
+WRITTEN_ALONE = ("gen/v1/", "gen/wire/", "gen/fuzz/", "examples/")  # may include by a path from their own folder
+MADE_AT_BUILD_TIME = ("tools/", "tests/")  # may include what a build makes
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -51,11 +51,9 @@ def judge(path, name, files):
     target = resolve(name, files)
     if target is None:
         beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
-        if layer in ("tools/", "tests/") and (BUILT.search(name) or "/fixtures/" in path):
-            return None
-        if beside in files and layer in ("gen/v1/", "gen/wire/", "gen/fuzz/", "examples/"):
-            return None
-        return "written relative to its folder" if beside in files else "not a file of this repository"
+        if beside in files:
+            return None if layer in WRITTEN_ALONE else "written relative to its folder"
+        return None if layer in MADE_AT_BUILD_TIME else "not a file of this repository"
     seen = layer_of(target)
     if seen is None:
         return "outside of every layer"
