@@ -13,7 +13,10 @@ if ! cmake --preset "$preset" >"$log" 2>&1; then
     exit 1
 fi
 NINJA_STATUS='@%p ' nice -n 5 ninja -C "build/$preset" -j "${TQ_JOBS:-$(nproc)}" "$@" 2>&1 | awk '
-    /^@/ { percent = substr($1, 2) + 0
-           if (percent >= next_line) { printf "  build %s: %d %%\n", preset, percent; fflush(); next_line = percent - percent % 10 + 10 }
-           next }
+    /^@/ {
+        match($0, /[0-9]+%/)
+        percent = substr($0, RSTART) + 0
+        if (percent >= due) { printf "  build %s: %d %%\n", preset, percent; fflush(); due = percent - percent % 10 + 10 }
+        next
+    }
     !/^ninja: Entering/ { print; fflush() }' preset="$preset"

@@ -35,7 +35,9 @@ mkdir -p "$root/build"
 log=$root/build/setup.log
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=180)
 echo "setup: installing ${#missing[@]} packages: ${missing[*]}"
-if ! { "${apt[@]}" update && "${apt[@]}" install --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+# A list that cannot be fetched matters only if a package then cannot be installed.
+"${apt[@]}" update >"$log" 2>&1 </dev/null || true
+if ! "${apt[@]}" install --no-install-recommends "${missing[@]}" >>"$log" 2>&1 </dev/null; then
     tail -n 20 "$log" >&2
     echo "setup: apt-get failed; the whole log is $log" >&2
     exit 1
