@@ -1,7 +1,7 @@
 #!/bin/bash
 # `make check`: everything about the source that needs no tests to run.
 set -uo pipefail # no -e: a failed check is counted, and the next one runs
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 . tools/dev/tally.sh
 tally_open "${TQ_LIMIT_S:-600}"
 

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the scripts that run tests: numbered, timed steps under one time limit, and one closing line for all of
 # them. Counts go to the file $TQ_TALLY as lines "PASSED FAILED"; a script that finds TQ_TALLY set is a part of a larger
 # run: it adds to the file and leaves the closing line to the outermost one.

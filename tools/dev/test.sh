@@ -1,7 +1,7 @@
 #!/bin/bash
 # `make test`: what a change must pass. At most ten minutes on two cores besides installing packages.
 set -uo pipefail # no -e: a failed step is counted, and the next one runs
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 . tools/dev/tally.sh
 tally_open "${TQ_LIMIT_S:-900}"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # `make test-long`: threads under TSan, every fuzz target for 20 s, the fuzzers' own health, the tests labelled long.
 set -uo pipefail # no -e: a failed step is counted, and the next one runs
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 . tools/dev/tally.sh
 tally_open "${TQ_LIMIT_S:-2400}"
 

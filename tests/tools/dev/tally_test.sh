@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 unset TQ_TALLY
 bad=0
 
-# run LIMIT_S COMMANDS: a script that sources tally.sh, in the background of nothing.
+# run LIMIT_S COMMANDS: a script that sources tally.sh and runs these.
 run() {
     printf 'set -uo pipefail\n. %s/tools/dev/tally.sh\ntally_open %s\n%s\ntally_close\n' "$root" "$1" "$2" >"$work/script.sh"
     bash "$work/script.sh" >"$work/log.txt" 2>&1
