@@ -20,6 +20,7 @@ typedef Google__Protobuf__Compiler__CodeGeneratorResponse__File ResponseFileProt
 /* Field numbers of descriptor.proto: from them the path to a declaration is made. */
 enum {
     IN_FILE_PACKAGE = 2,
+    IN_FILE_DEPENDENCY = 3,
     IN_FILE_MESSAGE = 4,
     IN_FILE_ENUM = 5,
     IN_FILE_SERVICE = 6,

@@ -110,6 +110,10 @@ static const char *const macros[] = {
     "sigev_notify_function",
 };
 
+/* A member called like the type of a member behind it is no C++. */
+static const char *const types[] = { "int32_t", "int64_t", "uint32_t", "uint64_t", "uint8_t", "protobuf_c_boolean",
+                                     "size_t" };
+
 /* First parts of names that belong to the C library or to libraries that we link. */
 static const char *const taken_packages[] = {
     "pb", "posix", "protobuf", "pthread", "sched", "sem", "ucp", "ucs", "zmq"
@@ -136,6 +140,8 @@ const char *reserved_member(const char *name)
         return "a keyword of C or C++";
     if (IS_IN(macros, name))
         return "a macro in headers of the system";
+    if (IS_IN(types, name))
+        return "a type in headers of the system";
     return NULL;
 }
 

@@ -7,7 +7,7 @@
 
 /* Words behind which protoc-gen-c puts '_' when a field is called so. */
 bool reserved_is_escaped_by_protoc_gen_c(const char *name);
-/* Why `name` cannot be the name of a struct member: "a keyword of C or C++", "a macro of the system's headers"; NULL
+/* Why `name` cannot be the name of a struct member: "a keyword of C or C++", "a macro in headers of the system"; NULL
  * when it can. */
 const char *reserved_member(const char *name);
 /* True when C names that begin with this package, written as cname_snake() does, would stand among those of another

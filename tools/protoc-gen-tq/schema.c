@@ -174,7 +174,7 @@ static void add_files(struct schema *schema)
     }
 }
 
-static struct file *find_file(const struct schema *schema, const char *name)
+struct file *schema_find_file(const struct schema *schema, const char *name)
 {
     for (size_t i = 0; i < schema->n_files; i++)
         if (strcmp(schema->files[i].proto->name, name) == 0)
@@ -193,7 +193,7 @@ bool schema_build(struct pool *pool, const RequestProto *request, struct schema 
     if (schema->n_messages > 0)
         qsort(schema->by_name, schema->n_messages, sizeof(schema->by_name[0]), compare_message_names);
     for (size_t i = 0; i < request->n_file_to_generate; i++) {
-        struct file *file = find_file(schema, request->file_to_generate[i]);
+        struct file *file = schema_find_file(schema, request->file_to_generate[i]);
         if (file == NULL)
             return refuse(refusal, "%s: is to be generated but not part of the request", request->file_to_generate[i]);
         file->is_wanted = true;
@@ -211,4 +211,12 @@ struct message *schema_find_message(const struct schema *schema, const char *typ
         found =
             bsearch(&key_at, schema->by_name, schema->n_messages, sizeof(schema->by_name[0]), compare_message_names);
     return found == NULL ? NULL : *found;
+}
+
+struct enumeration *schema_find_enum(const struct schema *schema, const char *type_name)
+{
+    for (size_t i = 0; type_name != NULL && type_name[0] == '.' && i < schema->n_enums; i++)
+        if (strcmp(schema->enums[i].name, type_name + 1) == 0)
+            return &schema->enums[i];
+    return NULL;
 }

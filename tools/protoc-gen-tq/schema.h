@@ -57,8 +57,13 @@ struct schema {
 
 /* The request must have passed intake_check(). Refuses a file to generate that is not in the request. */
 bool schema_build(struct pool *pool, const RequestProto *request, struct schema *out_schema, struct refusal *refusal);
+/* The file by the name under which it is imported; NULL when there is none. */
+struct file *schema_find_file(const struct schema *schema, const char *name);
 /* The message of a field or method, ".tq.v1.PutRequest"; NULL when there is none. */
 struct message *schema_find_message(const struct schema *schema, const char *type_name);
+
+/* The same for an enum. */
+struct enumeration *schema_find_enum(const struct schema *schema, const char *type_name);
 
 struct path path_of(struct pool *pool, int32_t field, size_t index);
 struct path path_below(struct pool *pool, struct path path, int32_t field, size_t index);

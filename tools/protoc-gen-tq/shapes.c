@@ -8,7 +8,7 @@
 
 /* Longer chains of messages are refused: this walk and protobuf-c follow them by recursion, and the decoder of bodies
  * stops at this depth. */
-enum { DEPTH_MAX = 32 };
+enum { DEPTH_MAX = 16 };
 
 struct walk {
     struct schema *schema;
@@ -36,6 +36,24 @@ static const char *cycle_text(struct walk *walk, const struct message *again)
     return pool_printf(pool, "%s%s", text, again->name);
 }
 
+/* What protoc-gen-c does not write correctly as a default; NULL when it does. */
+static const char *wrong_default(const FieldProto *field)
+{
+    const char *value = field->default_value;
+    if (value == NULL)
+        return NULL;
+    if (field->type == GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_STRING ||
+        field->type == GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_BYTES)
+        return strstr(value, "??") == NULL ? NULL : "a default with ??, which may be a trigraph";
+    if (strcmp(value, "inf") == 0 || strcmp(value, "-inf") == 0)
+        return "the default inf, which protoc-gen-c writes as an unknown name";
+    if (strcmp(value, "nan") == 0)
+        return "the default nan, which protoc-gen-c writes as an unknown name";
+    return strcmp(value, "-9223372036854775808") == 0
+               ? "the default -9223372036854775808, which no constant in C can be"
+               : NULL;
+}
+
 static bool check_field(struct walk *walk, const struct message *message, size_t index)
 {
     const FieldProto *field = message->proto->field[index];
@@ -46,6 +64,9 @@ static bool check_field(struct walk *walk, const struct message *message, size_t
     if (field->type == GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_GROUP)
         return schema_refuse(walk->refusal, message->file, path, "field %s.%s is a group: use a message", message->name,
                              field->name);
+    if (wrong_default(field) != NULL)
+        return schema_refuse(walk->refusal, message->file, path, "field %s.%s has %s", message->name, field->name,
+                             wrong_default(field));
     if (option_has_extension(field->options == NULL ? NULL : &field->options->base, PROTOBUF_C_OPTION_TAG))
         return schema_refuse(walk->refusal, message->file, path,
                              "field %s.%s has options of protobuf-c: they change what is generated", message->name,

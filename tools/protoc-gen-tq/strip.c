@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "tools/protoc-gen-tq/comment.h"
+#include "tools/protoc-gen-tq/imports.h"
 #include "tools/protoc-gen-tq/option.h"
-
-static const char descriptor_file[] = "google/protobuf/descriptor.proto";
 
 static void strip_options(ProtobufCMessage *options)
 {
@@ -51,11 +50,11 @@ static size_t close_gap(int32_t *indexes, size_t n, size_t gap)
     return kept;
 }
 
-static void strip_import(FileProto *proto)
+static void strip_imports(const RequestProto *request, FileProto *proto)
 {
     size_t kept = 0;
     for (size_t i = 0; i < proto->n_dependency; i++) {
-        if (strcmp(proto->dependency[i], OPTION_FILE) != 0) {
+        if (!imports_is_options_file(request, proto->dependency[i])) {
             proto->dependency[kept++] = proto->dependency[i];
             continue;
         }
@@ -91,7 +90,6 @@ static void strip_file(struct pool *pool, FileProto *proto)
 {
     if (proto->options != NULL)
         strip_options(&proto->options->base);
-    strip_import(proto);
     for (size_t i = 0; i < proto->n_message_type; i++)
         strip_message(proto->message_type[i]);
     for (size_t i = 0; i < proto->n_enum_type; i++)
@@ -101,34 +99,20 @@ static void strip_file(struct pool *pool, FileProto *proto)
     defuse_comments(pool, proto);
 }
 
-static bool is_needed(const RequestProto *request, const char *name)
+static bool is_wanted(const RequestProto *request, const char *name)
 {
-    for (size_t i = 0; i < request->n_proto_file; i++)
-        for (size_t d = 0; d < request->proto_file[i]->n_dependency; d++)
-            if (strcmp(request->proto_file[i]->dependency[d], name) == 0)
-                return true;
     for (size_t i = 0; i < request->n_file_to_generate; i++)
         if (strcmp(request->file_to_generate[i], name) == 0)
             return true;
     return false;
 }
 
-static void drop_unless_needed(RequestProto *request, const char *name)
-{
-    size_t kept = 0;
-    if (is_needed(request, name))
-        return;
-    for (size_t i = 0; i < request->n_proto_file; i++)
-        if (strcmp(request->proto_file[i]->name, name) != 0)
-            request->proto_file[kept++] = request->proto_file[i];
-    request->n_proto_file = kept;
-}
-
 void strip_request(struct pool *pool, RequestProto *request)
 {
     for (size_t i = 0; i < request->n_proto_file; i++)
         strip_file(pool, request->proto_file[i]);
-    drop_unless_needed(request, OPTION_FILE);
-    drop_unless_needed(request, descriptor_file);
+    for (size_t i = 0; i < request->n_proto_file; i++)
+        if (is_wanted(request, request->proto_file[i]->name))
+            strip_imports(request, request->proto_file[i]);
     request->parameter = NULL; /* ours */
 }
