@@ -4,15 +4,15 @@
 
 #include "transport/base/assert.h"
 
-struct tq_partition *tq_partition_peek(const struct tq_store *store, const char *name)
+struct tq_shelf *tq_shelf_peek(const struct tq_store *store, const char *name)
 {
     const struct tq_name *known = tq_names_peek(&store->names, name);
     return known == NULL ? NULL : tq_map_get(&store->partitions, known->id);
 }
 
-static struct tq_partition *open_partition(struct tq_store *store, struct tq_name *name)
+static struct tq_shelf *open_shelf(struct tq_store *store, struct tq_name *name)
 {
-    struct tq_partition *partition = tq_seam_alloc(store->seam, sizeof(*partition));
+    struct tq_shelf *partition = tq_seam_alloc(store->seam, sizeof(*partition));
     if (partition == NULL)
         return NULL;
     if (!tq_map_put(&store->partitions, name->id, partition)) {
@@ -24,21 +24,21 @@ static struct tq_partition *open_partition(struct tq_store *store, struct tq_nam
     return partition;
 }
 
-struct tq_partition *tq_partition_hold(struct tq_store *store, const char *name)
+struct tq_shelf *tq_shelf_hold(struct tq_store *store, const char *name)
 {
     struct tq_name *known = tq_names_hold(&store->names, name);
     if (known == NULL)
         return NULL;
-    struct tq_partition *partition = tq_map_get(&store->partitions, known->id);
+    struct tq_shelf *partition = tq_map_get(&store->partitions, known->id);
     if (partition == NULL)
-        partition = open_partition(store, known);
+        partition = open_shelf(store, known);
     if (partition != NULL)
         partition->holds++;
     tq_name_drop(&store->names, known);
     return partition;
 }
 
-void tq_partition_drop(struct tq_store *store, struct tq_partition *partition)
+void tq_shelf_drop(struct tq_store *store, struct tq_shelf *partition)
 {
     if (partition == NULL || --partition->holds > 0)
         return;
@@ -68,7 +68,7 @@ static void leave_partition(struct tq_store *store, struct tq_sample *sample)
         return;
     tq_list_remove(&sample->in_partition);
     sample->partition->count--;
-    tq_partition_drop(store, sample->partition);
+    tq_shelf_drop(store, sample->partition);
     sample->partition = NULL;
 }
 
@@ -88,7 +88,7 @@ void tq_sample_close(struct tq_store *store, struct tq_sample *sample)
     tq_seam_free(store->seam, sample);
 }
 
-void tq_sample_settle(struct tq_sample *sample, struct tq_partition *partition, uint32_t generation)
+void tq_sample_settle(struct tq_sample *sample, struct tq_shelf *partition, uint32_t generation)
 {
     TQ_ASSERT(sample->n_cells == 0 && sample->partition == NULL);
     sample->generation = generation;

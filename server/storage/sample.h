@@ -6,17 +6,17 @@
 #include "server/storage/store.h"
 
 /* The partition, found or made, with one hold more. NULL without memory. */
-struct tq_partition *tq_partition_hold(struct tq_store *store, const char *name);
-void tq_partition_drop(struct tq_store *store, struct tq_partition *partition); /* NULL is allowed */
+struct tq_shelf *tq_shelf_hold(struct tq_store *store, const char *name);
+void tq_shelf_drop(struct tq_store *store, struct tq_shelf *partition); /* NULL is allowed */
 /* NULL when there is none. */
-struct tq_partition *tq_partition_peek(const struct tq_store *store, const char *name);
+struct tq_shelf *tq_shelf_peek(const struct tq_store *store, const char *name);
 
 /* A row without partition and cells, in the map. NULL without memory. */
 struct tq_sample *tq_sample_open(struct tq_store *store, uint64_t index);
 /* Out of the map, with all its cells. */
 void tq_sample_close(struct tq_store *store, struct tq_sample *sample);
 /* Moves the row into a partition and generation; its cells must be gone. */
-void tq_sample_settle(struct tq_sample *sample, struct tq_partition *partition, uint32_t generation);
+void tq_sample_settle(struct tq_sample *sample, struct tq_shelf *partition, uint32_t generation);
 
 /* Room for `more` cells. False without memory. */
 TQ_MUST_CHECK bool tq_sample_reserve(struct tq_store *store, struct tq_sample *sample, size_t more);

@@ -20,12 +20,12 @@ void tq_store_init(struct tq_store *store, const struct tq_engine *engine, const
 static void close_samples(struct tq_store *store)
 {
     size_t cursor = 0;
-    struct tq_partition *partition;
+    struct tq_shelf *partition;
     while ((partition = tq_map_next(&store->partitions, &cursor)) != NULL) {
         partition->holds++;
         while (!tq_list_empty(&partition->samples))
             tq_sample_close(store, tq_container_of(partition->samples.next, struct tq_sample, in_partition));
-        tq_partition_drop(store, partition);
+        tq_shelf_drop(store, partition);
         cursor = 0;
     }
 }

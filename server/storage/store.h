@@ -19,7 +19,7 @@
 #include "transport/base/list.h"
 
 /* All samples of one partition. */
-struct tq_partition {
+struct tq_shelf {
     struct tq_name *name;   /* held */
     struct tq_list samples; /* tq_sample.in_partition */
     uint64_t count;         /* of them */
@@ -33,7 +33,7 @@ struct tq_cell {
 
 struct tq_sample {
     struct tq_list in_partition;
-    struct tq_partition *partition; /* NULL: not born yet, a commit is under way */
+    struct tq_shelf *partition; /* NULL: not born yet, a commit is under way */
     uint64_t index;
     uint32_t generation;
     uint32_t n_cells, capacity;
@@ -82,7 +82,7 @@ struct tq_put_plan {
 };
 
 struct tq_put {
-    struct tq_partition *partition; /* held */
+    struct tq_shelf *partition; /* held */
     uint64_t *index;
     uint32_t *generation;
     size_t n_samples, n_fields, n_cells;

@@ -73,7 +73,7 @@ static tq_status open_tables(struct tq_store *store, const struct tq_put_plan *p
                              struct tq_error *err)
 {
     size_t n = put->n_samples;
-    put->partition = tq_partition_hold(store, plan->samples.partition);
+    put->partition = tq_shelf_hold(store, plan->samples.partition);
     put->index = tq_seam_alloc_array(store->seam, n, sizeof(*put->index));
     put->generation = tq_seam_alloc_array(store->seam, n, sizeof(*put->generation));
     put->rows = tq_seam_alloc_array(store->seam, n, sizeof(struct tq_sample *));
@@ -194,7 +194,7 @@ void tq_put_close(struct tq_store *store, struct tq_put *put)
     for (size_t c = 0; put->frames != NULL && c < put->n_cells; c++)
         tq_frame_drop(store, put->frames[c]);
     store->reserved_samples -= put->new_samples;
-    tq_partition_drop(store, put->partition);
+    tq_shelf_drop(store, put->partition);
     tq_seam_free(store->seam, put->index);
     tq_seam_free(store->seam, put->generation);
     tq_seam_free(store->seam, put->rows);
