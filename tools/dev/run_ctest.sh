@@ -8,7 +8,7 @@ report=$PWD/build/$1/ctest-$(echo "$2" | tr -cd 'a-z0-9').xml
 status=0
 rm -f "$report"
 ctest --test-dir "build/$1" -L "^($2)\$" -j "$3" --no-tests=error --output-on-failure --output-junit "$report" |
-    sed -u '/^Label Time Summary/,/^$/d' || status=$?
+    sed -u '/^ *Start /d; /^Internal ctest/d; /^Test project/d; /^Label Time Summary/,/^$/d' || status=$?
 [ -e "$report" ] || exit 1
 read -r passed failed < <(python3 - "$report" <<'PY'
 import sys, xml.etree.ElementTree as tree
