@@ -37,6 +37,13 @@ cmake --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 
 timeout 30 "$work/build/greeter"
 timeout 30 "$work/build/links"
 
+echo "-- tq_generate(FUZZ): a target for the request and one for the service"
+mkdir "$work/inputs"
+printf '\012\002hi\020\003' >"$work/inputs/echo"
+for program in greeter_v1_echo_request_fuzz greeter_v1_echo_dispatch_fuzz; do
+    timeout 30 "$work/build/$program" "$work/inputs"
+done
+
 echo "-- pkg-config: idldir, cflags, libs"
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tqrpc.pc)")
