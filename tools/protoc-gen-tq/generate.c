@@ -4,6 +4,7 @@
 
 #include "tools/protoc-gen-tq/chain.h"
 #include "tools/protoc-gen-tq/emit.h"
+#include "tools/protoc-gen-tq/emit_fuzz.h"
 #include "tools/protoc-gen-tq/imports.h"
 #include "tools/protoc-gen-tq/intake.h"
 #include "tools/protoc-gen-tq/names.h"
@@ -50,6 +51,16 @@ static void emit_file(struct run *run, const struct file *file)
     emit_source(&source, file, &run->plan);
     add_file(run, pool_printf(run->pool, "%s.tq.h", stem), text_peek(&header));
     add_file(run, pool_printf(run->pool, "%s.tq.c", stem), text_peek(&source));
+}
+
+static void emit_fuzz_files(struct run *run)
+{
+    struct fuzz_targets targets;
+    if (!emit_fuzz(&run->schema, &run->plan, &targets, &run->refusal))
+        return;
+    for (size_t i = 0; i < targets.n; i++)
+        add_file(run, targets.at[i].path, targets.at[i].content);
+    add_file(run, "fuzz_targets.cmake", emit_fuzz_list(run->pool, &targets));
 }
 
 static bool understand(struct run *run, struct tq_bytes bytes)
@@ -112,6 +123,8 @@ struct tq_bytes generate(struct pool *pool, struct tq_bytes request, const struc
         for (size_t i = 0; i < run.schema.n_files; i++)
             if (run.schema.files[i].is_wanted && !run.parameter.only_fuzz)
                 emit_file(&run, &run.schema.files[i]);
+        if (run.parameter.fuzz || run.parameter.only_fuzz)
+            emit_fuzz_files(&run);
         if (!opts->skip_messages && !run.parameter.only_fuzz)
             messages = run_protoc_gen_c(&run);
     }

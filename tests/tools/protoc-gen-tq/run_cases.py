@@ -9,8 +9,8 @@ is expected (in a folder: those of the file that has them):
     // generate: FILE ...                      what to generate, when it is not the file or all files of the folder
 
 Of an ok case every .c compiles with gcc and clang as C11 and C17, every header alone as C11, C17 and C++17, without a
-warning; all objects link into one; a second run, under another locale, writes the same bytes. A refused case writes no
-file. Usage: run_cases.py PROTOC_GEN_TQ [NAME ...]
+warning; all objects link into one; a second run, under another locale, writes the same bytes; a build with -fshort-enums,
+with which protobuf-c would corrupt memory, stops. A refused case writes no file. Usage: run_cases.py PROTOC_GEN_TQ [NAME ...]
 """
 import concurrent.futures
 import os
@@ -27,7 +27,6 @@ CASES = HERE / "cases"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 COMPILE = [("gcc", "c11"), ("gcc", "c17"), ("clang", "c11"), ("clang", "c17")]
 HEADERS = [("gcc", "c", "c11"), ("clang", "c", "c17"), ("g++", "c++", "c++17"), ("clang++", "c++", "c++17")]
-# A message that is deprecated is used by its own code: what protoc-gen-c writes warns nobody, and must not.
 MAX_SECONDS = 60
 
 
@@ -111,6 +110,12 @@ def check_compiles(out, scratch):
     return first_failure(commands)
 
 
+def check_short_enums(out, name):
+    done = run(["gcc", "-std=c11", "-fshort-enums", f"-I{out}", f"-I{ROOT}/transport/include", "-fsyntax-only",
+                str(out / name)])
+    return None if "build without -fshort-enums" in done.stderr else f"{name} compiles with -fshort-enums"
+
+
 def check_ok(plugin, case, done, out, scratch):
     if done.returncode != 0:
         return f"was refused: {done.stderr.strip()}"
@@ -123,7 +128,7 @@ def check_ok(plugin, case, done, out, scratch):
         for suffix in (".pb-c.c", ".pb-c.h", ".tq.c", ".tq.h"):
             if not (out / (name[:-len(".proto")] + suffix)).exists():
                 return f"{name[:-len('.proto')]}{suffix} is missing"
-    return check_compiles(out, scratch)
+    return check_compiles(out, scratch) or check_short_enums(out, case.generate[0][:-len(".proto")] + ".tq.c")
 
 
 def judge(plugin, case):

@@ -1,0 +1,11 @@
+/* Written by protoc-gen-tq from tq/v1/controller.proto. Do not edit. What the decoder accepts as
+ * tq.v1.DescribePartitionRequest, it reproduces. */
+#include "tq/v1/controller.tq.h"
+#include "tq/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return tq_fuzz_request(TQ_V1_CONTROLLER_DESCRIBE_PARTITION_METHOD, data, size);
+}
