@@ -9,6 +9,9 @@
 PB_BIND(tq_wire_BulkAddress, tq_wire_BulkAddress, 2)
 
 
+PB_BIND(tq_wire_BulkKey, tq_wire_BulkKey, 2)
+
+
 PB_BIND(tq_wire_BulkRead, tq_wire_BulkRead, 2)
 
 

@@ -24,7 +24,19 @@ typedef struct _tq_wire_BulkAddress {
     tq_wire_BulkAddress_worker_t worker; /* UCX worker address for active messages */
     tq_wire_BulkAddress_reader_t reader; /* UCX worker address for remote read: an endpoint of its own; empty: not offered */
     uint64_t features;
+    uint32_t check; /* CRC-32C of process, worker and reader: UCX believes every byte of an address */
 } tq_wire_BulkAddress;
+
+typedef PB_BYTES_ARRAY_T(256) tq_wire_BulkKey_packed_t;
+/* The remote key of an extent, as it travels in region tables: what a reader on the same machine needs to map it. */
+typedef struct _tq_wire_BulkKey {
+    uint64_t process; /* the owner's: a key is worth nothing with another process */
+    uint64_t region;
+    uint64_t base; /* address in the owner */
+    uint64_t length;
+    tq_wire_BulkKey_packed_t packed; /* of UCX */
+    uint32_t check; /* CRC-32C of all of the above, in this order, integers little-endian */
+} tq_wire_BulkKey;
 
 typedef PB_BYTES_ARRAY_T(16) tq_wire_BulkRead_ticket_t;
 typedef PB_BYTES_ARRAY_T(640) tq_wire_BulkRead_reply_to_t;
@@ -63,10 +75,12 @@ extern "C" {
 #endif
 
 /* Initializer values for message structs */
-#define tq_wire_BulkAddress_init_default         {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0}
+#define tq_wire_BulkAddress_init_default         {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0, 0}
+#define tq_wire_BulkKey_init_default             {0, 0, 0, 0, {0, {0}}, 0}
 #define tq_wire_BulkRead_init_default            {0, 0, 0, {0, {0}}, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, {0}}, 0}
 #define tq_wire_BulkPiece_init_default           {0, 0, 0, 0}
-#define tq_wire_BulkAddress_init_zero            {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0}
+#define tq_wire_BulkAddress_init_zero            {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0, 0}
+#define tq_wire_BulkKey_init_zero                {0, 0, 0, 0, {0, {0}}, 0}
 #define tq_wire_BulkRead_init_zero               {0, 0, 0, {0, {0}}, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, {0}}, 0}
 #define tq_wire_BulkPiece_init_zero              {0, 0, 0, 0}
 
@@ -80,6 +94,13 @@ extern "C" {
 #define tq_wire_BulkAddress_worker_tag           7
 #define tq_wire_BulkAddress_reader_tag           8
 #define tq_wire_BulkAddress_features_tag         9
+#define tq_wire_BulkAddress_check_tag            10
+#define tq_wire_BulkKey_process_tag              1
+#define tq_wire_BulkKey_region_tag               2
+#define tq_wire_BulkKey_base_tag                 3
+#define tq_wire_BulkKey_length_tag               4
+#define tq_wire_BulkKey_packed_tag               5
+#define tq_wire_BulkKey_check_tag                6
 #define tq_wire_BulkRead_transfer_tag            1
 #define tq_wire_BulkRead_process_tag             2
 #define tq_wire_BulkRead_region_tag              3
@@ -107,9 +128,20 @@ X(a, STATIC,   SINGULAR, UINT32,   pid,               5) \
 X(a, STATIC,   SINGULAR, FIXED64,  start_time,        6) \
 X(a, STATIC,   SINGULAR, BYTES,    worker,            7) \
 X(a, STATIC,   SINGULAR, BYTES,    reader,            8) \
-X(a, STATIC,   SINGULAR, FIXED64,  features,          9)
+X(a, STATIC,   SINGULAR, FIXED64,  features,          9) \
+X(a, STATIC,   SINGULAR, FIXED32,  check,            10)
 #define tq_wire_BulkAddress_CALLBACK NULL
 #define tq_wire_BulkAddress_DEFAULT NULL
+
+#define tq_wire_BulkKey_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, FIXED64,  process,           1) \
+X(a, STATIC,   SINGULAR, FIXED64,  region,            2) \
+X(a, STATIC,   SINGULAR, FIXED64,  base,              3) \
+X(a, STATIC,   SINGULAR, FIXED64,  length,            4) \
+X(a, STATIC,   SINGULAR, BYTES,    packed,            5) \
+X(a, STATIC,   SINGULAR, FIXED32,  check,             6)
+#define tq_wire_BulkKey_CALLBACK NULL
+#define tq_wire_BulkKey_DEFAULT NULL
 
 #define tq_wire_BulkRead_FIELDLIST(X, a) \
 X(a, STATIC,   SINGULAR, FIXED64,  transfer,          1) \
@@ -136,16 +168,19 @@ X(a, STATIC,   SINGULAR, FIXED64,  length,            4)
 #define tq_wire_BulkPiece_DEFAULT NULL
 
 extern const pb_msgdesc_t tq_wire_BulkAddress_msg;
+extern const pb_msgdesc_t tq_wire_BulkKey_msg;
 extern const pb_msgdesc_t tq_wire_BulkRead_msg;
 extern const pb_msgdesc_t tq_wire_BulkPiece_msg;
 
 /* Defines for backwards compatibility with code written before nanopb-0.4.0 */
 #define tq_wire_BulkAddress_fields &tq_wire_BulkAddress_msg
+#define tq_wire_BulkKey_fields &tq_wire_BulkKey_msg
 #define tq_wire_BulkRead_fields &tq_wire_BulkRead_msg
 #define tq_wire_BulkPiece_fields &tq_wire_BulkPiece_msg
 
 /* Maximum encoded size of messages (where known) */
-#define tq_wire_BulkAddress_size                 1084
+#define tq_wire_BulkAddress_size                 1089
+#define tq_wire_BulkKey_size                     300
 #define tq_wire_BulkPiece_size                   30
 #define tq_wire_BulkRead_size                    1861
 
