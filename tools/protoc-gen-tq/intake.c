@@ -16,9 +16,19 @@ static void keep(void *pool, void *memory)
     (void)memory;
 }
 
+/* Names multiply on their way to C: longer ones are refused. C11 promises 63 significant characters, compilers all. */
+enum { NAME_MAX_CHARS = 512 };
+
+static bool is_name(const char *name)
+{
+    return cname_is_identifier(name) && strlen(name) <= NAME_MAX_CHARS;
+}
+
 static bool is_full_name(const char *name)
 {
     bool at_start = true;
+    if (strlen(name) > 2 * NAME_MAX_CHARS)
+        return false;
     for (; *name != '\0'; name++) {
         bool is_digit = *name >= '0' && *name <= '9';
         bool is_letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '_';
@@ -45,7 +55,7 @@ static bool is_type_name(const char *name)
 
 static bool check_field(const FieldProto *field, const MessageProto *owner)
 {
-    if (!cname_is_identifier(field->name) || !field->has_number || !field->has_type || !field->has_label)
+    if (!is_name(field->name) || !field->has_number || !field->has_type || !field->has_label)
         return false;
     if (field->has_oneof_index && (field->oneof_index < 0 || (size_t)field->oneof_index >= owner->n_oneof_decl))
         return false;
@@ -54,20 +64,20 @@ static bool check_field(const FieldProto *field, const MessageProto *owner)
 
 static bool check_enum(const EnumProto *proto)
 {
-    if (!cname_is_identifier(proto->name) || proto->n_value == 0)
+    if (!is_name(proto->name) || proto->n_value == 0)
         return false;
     for (size_t i = 0; i < proto->n_value; i++)
-        if (!cname_is_identifier(proto->value[i]->name) || !proto->value[i]->has_number)
+        if (!is_name(proto->value[i]->name) || !proto->value[i]->has_number)
             return false;
     return true;
 }
 
 static bool check_message(const MessageProto *proto)
 {
-    if (!cname_is_identifier(proto->name))
+    if (!is_name(proto->name))
         return false;
     for (size_t i = 0; i < proto->n_oneof_decl; i++)
-        if (!cname_is_identifier(proto->oneof_decl[i]->name))
+        if (!is_name(proto->oneof_decl[i]->name))
             return false;
     for (size_t i = 0; i < proto->n_field; i++)
         if (!check_field(proto->field[i], proto))
@@ -83,11 +93,11 @@ static bool check_message(const MessageProto *proto)
 
 static bool check_service(const ServiceProto *proto)
 {
-    if (!cname_is_identifier(proto->name))
+    if (!is_name(proto->name))
         return false;
     for (size_t i = 0; i < proto->n_method; i++) {
         const MethodProto *method = proto->method[i];
-        if (!cname_is_identifier(method->name) || method->input_type == NULL || method->output_type == NULL ||
+        if (!is_name(method->name) || method->input_type == NULL || method->output_type == NULL ||
             !is_type_name(method->input_type) || !is_type_name(method->output_type))
             return false;
     }

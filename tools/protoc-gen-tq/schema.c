@@ -40,7 +40,10 @@ static int compare_paths(const int32_t *a, size_t a_len, const int32_t *b, size_
 static int compare_locations(const void *a, const void *b)
 {
     const LocationProto *x = *(const LocationProto *const *)a, *y = *(const LocationProto *const *)b;
-    return compare_paths(x->path, x->n_path, y->path, y->n_path);
+    int order = compare_paths(x->path, x->n_path, y->path, y->n_path);
+    if (order == 0 && x->n_span > 0 && y->n_span > 0) /* qsort is not stable, and the output must be */
+        order = (x->span[0] > y->span[0]) - (x->span[0] < y->span[0]);
+    return order;
 }
 
 const LocationProto *schema_locate(const struct file *file, struct path path)
