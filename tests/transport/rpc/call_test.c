@@ -1,0 +1,164 @@
+/* Calls over real sockets, as an application makes them. */
+#include <pthread.h>
+#include <string.h>
+
+#include "tests/support/cmocka_all.h"
+#include "tests/transport/rpc/echo_service.h"
+#include "tq/init.h"
+
+struct fixture {
+    struct tq_runtime *server_runtime, *client_runtime;
+    struct echo_service echo;
+    struct tq_channel *channel;
+};
+
+static int open_all(void **state)
+{
+    static struct fixture fixture;
+    struct tq_error err;
+    struct tq_server_opts opts = { .listen = "tcp://127.0.0.1:0" };
+    fixture = (struct fixture){ .channel = NULL };
+    assert_int_equal(tq_init(&err), TQ_OK);
+    assert_int_equal(tq_runtime_open(NULL, &fixture.server_runtime, &err), TQ_OK);
+    assert_int_equal(tq_runtime_open(NULL, &fixture.client_runtime, &err), TQ_OK);
+    echo_open(&fixture.echo, fixture.server_runtime, &opts);
+    assert_int_equal(
+        tq_channel_open(fixture.client_runtime, tq_server_address(fixture.echo.server), NULL, &fixture.channel, &err),
+        TQ_OK);
+    *state = &fixture;
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    struct fixture *f = *state;
+    tq_channel_close(f->channel);
+    tq_server_close(f->echo.server);
+    tq_runtime_close(f->client_runtime);
+    tq_runtime_close(f->server_runtime);
+    return 0;
+}
+
+static void answers_a_blocking_call(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t i = 1; i <= 100; i++)
+        assert_int_equal(echo_call(f->channel, ECHO_IDEMPOTENT, ECHO_ANSWER, i, 5000, NULL), TQ_OK);
+}
+
+/* Ends of asynchronous calls, counted. */
+struct ends {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned ended, ok, wrong;
+};
+
+static void ends_init(struct ends *ends)
+{
+    *ends = (struct ends){ .ended = 0 };
+    pthread_mutex_init(&ends->lock, NULL);
+    pthread_cond_init(&ends->changed, NULL);
+}
+
+static void count_end(void *user, struct tq_reply *reply)
+{
+    struct ends *ends = user;
+    pthread_mutex_lock(&ends->lock);
+    ends->ended++;
+    ends->ok += reply->error.status == TQ_OK;
+    pthread_cond_broadcast(&ends->changed);
+    pthread_mutex_unlock(&ends->lock);
+}
+
+static void wait_for_ends(struct ends *ends, unsigned n)
+{
+    int64_t deadline = tq_deadline_after_ms(20000);
+    struct timespec until = { deadline / 1000000000, deadline % 1000000000 };
+    pthread_mutex_lock(&ends->lock);
+    while (ends->ended < n && pthread_cond_clockwait(&ends->changed, &ends->lock, CLOCK_MONOTONIC, &until) == 0)
+        continue;
+    pthread_mutex_unlock(&ends->lock);
+    assert_int_equal(ends->ended, n);
+}
+
+static void answers_asynchronous_calls(void **state)
+{
+    struct fixture *f = *state;
+    Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
+    struct tq_error err;
+    struct ends ends;
+    ends_init(&ends);
+    for (unsigned i = 0; i < 5000; i++) {
+        request.number = i;
+        assert_int_equal(
+            tq_call_cb(f->channel, echo_method(ECHO_IDEMPOTENT), &request.base, NULL, count_end, &ends, NULL, &err),
+            TQ_OK);
+    }
+    wait_for_ends(&ends, 5000);
+    assert_int_equal(ends.ok, 5000);
+}
+
+static void gives_futures(void **state)
+{
+    struct fixture *f = *state;
+    Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
+    struct tq_future *futures[16];
+    struct tq_reply reply;
+    for (unsigned i = 0; i < 16; i++) {
+        request.number = i;
+        futures[i] = tq_call_start(f->channel, echo_method(ECHO_KEYED), &request.base, NULL);
+        assert_non_null(futures[i]);
+    }
+    for (unsigned i = 0; i < 16; i++) {
+        assert_int_equal(tq_future_wait(futures[i], &reply), TQ_OK);
+        assert_int_equal(((const Tqtest__EchoResponse *)reply.message)->number, i);
+        tq_reply_drop(&reply);
+        tq_future_drop(futures[i]);
+    }
+}
+
+static void answers_from_timers_and_threads(void **state)
+{
+    struct fixture *f = *state;
+    Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
+    struct tq_reply reply;
+    request.action = ECHO_LATER;
+    request.delay_ms = 30;
+    int64_t begin = tq_now_ns();
+    assert_int_equal(tq_call(f->channel, echo_method(ECHO_IDEMPOTENT), &request.base, NULL, &reply), TQ_OK);
+    assert_true(tq_now_ns() - begin >= 30 * 1000000);
+    tq_reply_drop(&reply);
+    for (unsigned i = 0; i < 50; i++)
+        assert_int_equal(echo_call(f->channel, ECHO_IDEMPOTENT, ECHO_THREAD, i, 5000, NULL), TQ_OK);
+}
+
+static void carries_inline_frames_both_ways(void **state)
+{
+    struct fixture *f = *state;
+    static const uint8_t bytes[300000];
+    struct tq_bytes frames[] = { { bytes, 10 }, { bytes, 0 }, { bytes, sizeof(bytes) } };
+    struct tq_call_opts opts = { .frames = frames, .n_frames = 3 };
+    Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
+    struct tq_reply reply;
+    request.action = ECHO_FRAMES;
+    assert_int_equal(tq_call(f->channel, echo_method(ECHO_BULK), &request.base, &opts, &reply), TQ_OK);
+    assert_int_equal(((const Tqtest__EchoResponse *)reply.message)->executions, 300010);
+    assert_int_equal(reply.n_frames, 3);
+    assert_int_equal(reply.frames[0].len, 3);
+    assert_int_equal(reply.frames[1].len, 0);
+    assert_int_equal(reply.frames[2].len, 100000);
+    assert_memory_equal(reply.frames[0].ptr, "\1\2\3", 3);
+    tq_reply_drop(&reply);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_a_blocking_call),
+        cmocka_unit_test(answers_asynchronous_calls),
+        cmocka_unit_test(gives_futures),
+        cmocka_unit_test(answers_from_timers_and_threads),
+        cmocka_unit_test(carries_inline_frames_both_ways),
+    };
+    return cmocka_run_group_tests_name("call", tests, open_all, close_all);
+}
