@@ -65,6 +65,12 @@ struct tq_frame *tq_frame_hold(struct tq_frame *frame)
     return frame;
 }
 
+void tq_frame_free_place(struct tq_store *store, struct tq_frame *frame)
+{
+    if (tq_frame_is_placed(frame))
+        store->engine.free(store->engine.self, &frame->place);
+}
+
 void tq_frame_drop(struct tq_store *store, struct tq_frame *frame)
 {
     if (frame == NULL || --frame->holds > 0)
@@ -76,7 +82,7 @@ void tq_frame_drop(struct tq_store *store, struct tq_frame *frame)
         store->reserved_bytes -= frame->len;
         store->reserved_cells--;
     }
-    store->engine.free(store->engine.self, &frame->place);
+    tq_frame_free_place(store, frame);
     tq_schema_drop(&store->schemas, frame->schema);
     tq_seam_free(store->seam, frame);
 }

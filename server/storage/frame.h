@@ -33,6 +33,8 @@ void tq_frame_publish(struct tq_store *store, struct tq_frame *frame);
 struct tq_frame *tq_frame_hold(struct tq_frame *frame);
 /* Frees it with the last hold and gives its bytes back to the budget. NULL is allowed. */
 void tq_frame_drop(struct tq_store *store, struct tq_frame *frame);
+/* Gives the place back while the frame itself must stay: its engine is about to close. */
+void tq_frame_free_place(struct tq_store *store, struct tq_frame *frame);
 /* Whether the bytes lie with the engine, where peers can read them, and not beside the metadata. */
 bool tq_frame_is_placed(const struct tq_frame *frame);
 

@@ -16,12 +16,14 @@ void tq_store_init(struct tq_store *store, const struct tq_engine *engine, const
     tq_cleared_init(&store->cleared, (size_t)limits->cleared_samples, seam);
 }
 
-/* A map must not change during a walk: the walk starts again after each removal, at the first slot it finds taken. */
-static void close_samples(struct tq_store *store)
+/* A map must not change during a walk: the walk starts again after each removal. */
+void tq_store_empty(struct tq_store *store)
 {
     size_t cursor = 0;
     struct tq_shelf *partition;
     while ((partition = tq_map_next(&store->partitions, &cursor)) != NULL) {
+        if (partition->count == 0) /* a put is on its way */
+            continue;
         partition->holds++;
         while (!tq_list_empty(&partition->samples))
             tq_sample_close(store, tq_container_of(partition->samples.next, struct tq_sample, in_partition));
@@ -32,7 +34,7 @@ static void close_samples(struct tq_store *store)
 
 void tq_store_fini(struct tq_store *store)
 {
-    close_samples(store);
+    tq_store_empty(store);
     TQ_ASSERT(store->used_bytes == 0 && store->frames == 0 && store->cells == 0);
     TQ_ASSERT(store->reserved_bytes == 0 && store->reserved_cells == 0 && store->reserved_samples == 0);
     tq_cleared_fini(&store->cleared);

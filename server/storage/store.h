@@ -59,6 +59,8 @@ struct tq_store {
 
 void tq_store_init(struct tq_store *store, const struct tq_engine *engine, const struct tq_storage_limits *limits,
                    const struct tq_seam *seam);
+/* Removes every sample. What pins and puts hold stays. */
+void tq_store_empty(struct tq_store *store);
 /* Puts must be closed and pins dropped. */
 void tq_store_fini(struct tq_store *store);
 

@@ -1,0 +1,58 @@
+/* tq/server.h: the controller and the storage unit inside a process of your own, as tests and embedding programs run
+ * them; tq-controller and tq-storage are thin programs around the same calls.
+ *
+ * Owns: everything opened here, threads included, until its close. Threads: open, drain and close from one thread;
+ * addresses from any. tq_init() must have run. */
+#ifndef TQ_SERVER_H
+#define TQ_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tq/bulk.h"
+#include "tq/bytes.h"
+#include "tq/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- controller ---- */
+
+/* ---- storage unit ---- */
+
+/* Zero means the default. */
+struct tq_storage_opts {
+    const char *listen;     /* default: "tcp://127.0.0.1:0", a free port */
+    const char *advertise;  /* what peers are told; default: the bound address */
+    const char *controller; /* where to register; default: nowhere */
+    const char *name;       /* stable over restarts; default: "storage-" and this life's number */
+    bool insecure;          /* allow other than loopback and unix sockets */
+    uint64_t memory_bytes;  /* payload it may hold; default 1 GiB */
+    uint64_t max_samples;   /* it may hold; default 16 Mi */
+    enum tq_bulk_mode bulk;
+    bool tcp_only;          /* no shared memory for bulk */
+    const char *devices;    /* network devices that UCX may use; default "lo" */
+    uint8_t cluster_id[16]; /* all zero: learn it from the controller */
+};
+
+struct tq_storage;
+
+/* Serves when it returns; registers in the background, for ever. Fails with INVALID_ARGUMENT (which option),
+ * UNAVAILABLE (address in use, bulk required and not there), PERMISSION_DENIED (not loopback and not insecure),
+ * RESOURCE_EXHAUSTED. */
+TQ_PUBLIC TQ_MUST_CHECK tq_status tq_storage_open(const struct tq_storage_opts *opts, struct tq_storage **out_storage,
+                                                  struct tq_error *err);
+/* Takes no calls any more, lets running ones end by the deadline. */
+TQ_PUBLIC void tq_storage_drain(struct tq_storage *storage, int64_t deadline_ns);
+/* Ends what still runs; frees everything stored. NULL is allowed. */
+TQ_PUBLIC void tq_storage_close(struct tq_storage *storage);
+/* Lives as long as the unit. */
+TQ_PUBLIC const char *tq_storage_address(const struct tq_storage *storage);
+/* The controller's number for it; 0: not registered (yet). */
+TQ_PUBLIC uint32_t tq_storage_unit(const struct tq_storage *storage);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
