@@ -43,8 +43,9 @@ static tq_status check_columns(const struct tq_answer *answer, size_t n_fields, 
         return tq_fail_answer(err, "no cells");
     if (cells->n_region != n_cells || cells->n_frame != n_cells || cells->n_length != n_cells ||
         cells->n_version != n_cells || cells->n_digest != n_cells)
-        return tq_fail_answer(err, "cells: %zu regions, %zu frames, %zu lengths, %zu versions, %zu digests; "
-                                   "expected %zu of each",
+        return tq_fail_answer(err,
+                              "cells: %zu regions, %zu frames, %zu lengths, %zu versions, %zu digests; "
+                              "expected %zu of each",
                               cells->n_region, cells->n_frame, cells->n_length, cells->n_version, cells->n_digest,
                               n_cells);
     return TQ_OK;
@@ -54,8 +55,8 @@ static tq_status check_regions(struct tq_answer *answer, struct tq_arena *arena,
 {
     const Tq__V1__Regions *wire = answer->message->source;
     size_t n = wire == NULL ? 0 : wire->n_id;
-    if (n > 0 && (wire->n_kind != n || wire->n_start != n || wire->n_length != n || wire->n_key != n ||
-                  wire->n_ticket != n))
+    if (n > 0 &&
+        (wire->n_kind != n || wire->n_start != n || wire->n_length != n || wire->n_key != n || wire->n_ticket != n))
         return tq_fail_answer(err, "regions: %zu ids, %zu kinds, %zu bases, %zu lengths, %zu keys, %zu tickets", n,
                               wire->n_kind, wire->n_start, wire->n_length, wire->n_key, wire->n_ticket);
     answer->regions = tq_arena_array(arena, n, sizeof(*answer->regions));

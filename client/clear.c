@@ -64,8 +64,8 @@ tq_status tq_clear_bytes(struct tq_client *client, const struct tq_meta *meta, i
 {
     struct tq_shares shares = { 0 };
     struct tq_arena *arena = tq_arena_open(NULL, SIZE_MAX);
-    tq_status status = arena == NULL ? tq_fail_no_memory(err)
-                                     : tq_shares_init_serving(&shares, client, arena, meta, err);
+    tq_status status =
+        arena == NULL ? tq_fail_no_memory(err) : tq_shares_init_serving(&shares, client, arena, meta, err);
     if (status == TQ_OK)
         status = clear_shares(&shares, arena, meta, deadline_ns, err);
     tq_client_count_calls(client, shares.n);

@@ -38,6 +38,8 @@ uint64_t tq_cells_total_bytes(const struct tq_cells *cells);
 TQ_MUST_CHECK tq_status tq_column_check(const struct tq_column *column, size_t n, struct tq_error *err);
 /* 1..128 bytes, no '/', no control characters; `what` names it in the message. */
 TQ_MUST_CHECK tq_status tq_name_check(const char *name, const char *what, struct tq_error *err);
+/* The same with '/' allowed: partitions and tasks. */
+TQ_MUST_CHECK tq_status tq_label_check(const char *label, const char *what, struct tq_error *err);
 /* *product *= factor; false when it does not fit. */
 TQ_MUST_CHECK bool tq_product(uint64_t *product, uint64_t factor);
 

@@ -11,20 +11,27 @@ bool tq_product(uint64_t *product, uint64_t factor)
     return !__builtin_mul_overflow(*product, factor, product);
 }
 
-tq_status tq_name_check(const char *name, const char *what, struct tq_error *err)
+tq_status tq_label_check(const char *label, const char *what, struct tq_error *err)
 {
-    if (name == NULL || name[0] == '\0')
+    if (label == NULL || label[0] == '\0')
         return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "%s is empty; expected 1..%d bytes", what, TQ_NAME_BYTES_MAX);
-    size_t len = strnlen(name, TQ_NAME_BYTES_MAX + 1);
+    size_t len = strnlen(label, TQ_NAME_BYTES_MAX + 1);
     if (len > TQ_NAME_BYTES_MAX)
-        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "%s %.40s... is longer than %d bytes", what, name,
+        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "%s %.40s... is longer than %d bytes", what, label,
                        TQ_NAME_BYTES_MAX);
     for (size_t i = 0; i < len; i++)
-        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f || name[i] == '/')
-            return tq_fail(err, TQ_INVALID_ARGUMENT, NULL,
-                           "%s: byte %zu is 0x%02x; '/' and control characters are not allowed", what, i,
-                           (unsigned char)name[i]);
+        if ((unsigned char)label[i] < 0x20 || label[i] == 0x7f)
+            return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "%s: byte %zu is 0x%02x; control characters are not allowed",
+                           what, i, (unsigned char)label[i]);
     return TQ_OK;
+}
+
+tq_status tq_name_check(const char *name, const char *what, struct tq_error *err)
+{
+    tq_status status = tq_label_check(name, what, err);
+    if (status == TQ_OK && strchr(name, '/') != NULL)
+        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "%s %s contains '/'", what, name);
+    return status;
 }
 
 static tq_status check_tensor(const struct tq_column *column, struct tq_error *err)
@@ -117,8 +124,9 @@ static tq_status check_packed(const struct tq_column *column, size_t n, struct t
 {
     const DLTensor *values = &column->values;
     if (values->ndim != 1 || (values->strides != NULL && values->shape[0] > 1 && values->strides[0] != 1))
-        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "column %s: values of a jagged or opaque column are packed in "
-                                                       "one dimension",
+        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL,
+                       "column %s: values of a jagged or opaque column are packed in "
+                       "one dimension",
                        column->name);
     uint32_t max_rank = column->layout == TQ_OPAQUE ? 1 : TQ_SAMPLE_DIMS_MAX;
     if (column->rank < 1 || column->rank > max_rank)

@@ -65,8 +65,7 @@ static void size_of_cell(const struct tq_answer *answer, const struct plan *plan
         return;
     }
     const struct tq_field *field = &answer->fields[f];
-    const uint64_t *from =
-        field->layout == TQ_DENSE ? field->shape : answer->message->shapes[f]->size + k * plan->rank;
+    const uint64_t *from = field->layout == TQ_DENSE ? field->shape : answer->message->shapes[f]->size + k * plan->rank;
     for (size_t d = 0; d < plan->rank; d++)
         sizes[d] = (int64_t)from[d];
 }
@@ -102,8 +101,8 @@ static bool make_tensor(struct tq_data *data, const struct plan *plan, size_t f,
     if (shape == NULL)
         return false;
     enum tq_dtype dtype = plan->field.layout == TQ_OPAQUE ? TQ_DTYPE_UINT8 : plan->field.dtype;
-    shape[0] = plan->field.layout == TQ_DENSE ? (int64_t)data->batch.n_samples
-                                              : (int64_t)(bytes / tq_dtype_size(dtype));
+    shape[0] =
+        plan->field.layout == TQ_DENSE ? (int64_t)data->batch.n_samples : (int64_t)(bytes / tq_dtype_size(dtype));
     for (size_t d = 0; d < n_dims; d++)
         shape[d + 1] = (int64_t)plan->field.shape[d];
     column->values = (DLTensor){ .data = values,
@@ -126,8 +125,7 @@ static tq_status make_column(struct tq_data *data, const struct plan *plan, cons
     if (!measure(data, plan, answers, n_answers, f, sizes, &bytes))
         return tq_fail_no_memory(err);
     if (bytes == UINT64_MAX || !tq_buffers_take(data->home, bytes, &data->buffers[f]))
-        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "field %s: no memory for its values",
-                       plan->field.name);
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "field %s: no memory for its values", plan->field.name);
     column->name = tq_arena_text(data->arena, plan->field.name);
     column->layout = plan->field.layout;
     column->rank = dense ? 0 : (uint32_t)plan->rank;

@@ -26,9 +26,9 @@ static tq_status check_names(const char *const *fields, size_t n_fields, struct 
 
 static tq_status check_fetch(const struct tq_fetch *fetch, struct tq_error *err)
 {
-    tq_status status = tq_name_check(fetch->partition, "partition", err);
+    tq_status status = tq_label_check(fetch->partition, "partition", err);
     if (status == TQ_OK)
-        status = tq_name_check(fetch->task, "task", err);
+        status = tq_label_check(fetch->task, "task", err);
     if (status != TQ_OK)
         return status;
     if (fetch->batch_size == 0)
@@ -89,7 +89,7 @@ tq_status tq_client_fetch(struct tq_client *client, const struct tq_fetch *fetch
 tq_status tq_describe_partition(struct tq_client *client, const char *partition, const char *const *fields,
                                 size_t n_fields, int64_t deadline_ns, struct tq_meta **out_meta, struct tq_error *err)
 {
-    tq_status status = tq_name_check(partition, "partition", err);
+    tq_status status = tq_label_check(partition, "partition", err);
     if (status == TQ_OK)
         status = check_names(fields, n_fields, err);
     if (status != TQ_OK)

@@ -8,8 +8,7 @@
 
 /* A peer's field, checked. A view of the message, whose layout and shape are sane and whose numbers fit our enums.
  * Fails with INTERNAL (BAD_ANSWER): a peer of ours does not send such a thing. */
-TQ_MUST_CHECK tq_status tq_field_from_wire(const Tq__V1__Field *wire, struct tq_field *out_field,
-                                           struct tq_error *err);
+TQ_MUST_CHECK tq_status tq_field_from_wire(const Tq__V1__Field *wire, struct tq_field *out_field, struct tq_error *err);
 /* What a column declares. The column has passed tq_column_check. Arrays are the arena's, strings the column's. */
 TQ_MUST_CHECK tq_status tq_field_from_column(struct tq_arena *arena, const struct tq_column *column,
                                              struct tq_field *out_field, struct tq_error *err);

@@ -174,8 +174,8 @@ static void release_pins(struct get *get)
         request.n_pin = 1;
         request.pin = &pin;
         struct tq_call_opts opts = { .deadline_ns = tq_deadline_after_ms(RELEASE_TIMEOUT_MS) };
-        tq_status started = tq_v1_storage_release_cb(answer->share->unit->channel, &request, &opts, ignore, NULL, NULL,
-                                                     NULL);
+        tq_status started =
+            tq_v1_storage_release_cb(answer->share->unit->channel, &request, &opts, ignore, NULL, NULL, NULL);
         (void)started; /* as above */
         get->stats.calls++;
     }
@@ -234,8 +234,8 @@ static tq_status get_once(struct get *get, struct tq_data **out_data, struct tq_
     if (status == TQ_OK)
         status = check_reach(get, err);
     if (status == TQ_OK)
-        status = tq_data_make(&get->client->buffers, get->answers, get->n_answers, get->meta->n, get->n_fields, &data,
-                              err);
+        status =
+            tq_data_make(&get->client->buffers, get->answers, get->n_answers, get->meta->n, get->n_fields, &data, err);
     if (status == TQ_OK)
         status = tq_receive(get->client->bulk, get->meta, get->answers, get->n_answers, data, get->arena,
                             get->deadline_ns, &get->stats, err);
@@ -254,8 +254,8 @@ static bool is_worth_repeating(tq_status status, const struct tq_error *err, int
 {
     if (status == TQ_DATA_LOSS)
         return attempt == 1 && strcmp(err->reason, "DIGEST") == 0;
-    return attempt < ATTEMPTS && (status == TQ_ABORTED || (status == TQ_NOT_FOUND &&
-                                                           strcmp(err->reason, "STALE_REGION") == 0));
+    return attempt < ATTEMPTS &&
+           (status == TQ_ABORTED || (status == TQ_NOT_FOUND && strcmp(err->reason, "STALE_REGION") == 0));
 }
 
 static tq_status check(const struct tq_meta *meta, const char *const *fields, size_t n_fields, struct tq_error *err)
@@ -283,8 +283,9 @@ static tq_status get_fields(struct tq_client *client, const struct tq_meta *meta
         return status;
     struct tq_error error;
     for (int attempt = 1;; attempt++) {
-        struct get get = { .client = client, .meta = meta, .fields = fields, .n_fields = n_fields,
-                           .deadline_ns = deadline_ns };
+        struct get get = {
+            .client = client, .meta = meta, .fields = fields, .n_fields = n_fields, .deadline_ns = deadline_ns
+        };
         tq_error_clear(&error);
         status = get_once(&get, out_data, &error);
         if (!is_worth_repeating(status, &error, attempt) || tq_now_ns() >= deadline_ns)
@@ -297,8 +298,7 @@ static tq_status get_fields(struct tq_client *client, const struct tq_meta *meta
 }
 
 tq_status tq_client_get(struct tq_client *client, const struct tq_meta *meta, const char *const *fields,
-                        size_t n_fields, const struct tq_op_opts *opts, struct tq_data **out_data,
-                        struct tq_error *err)
+                        size_t n_fields, const struct tq_op_opts *opts, struct tq_data **out_data, struct tq_error *err)
 {
     int64_t deadline_ns = tq_op_deadline_ns(client, opts);
     if (fields != NULL)

@@ -20,7 +20,7 @@ static tq_status check(const struct tq_insert *insert, struct tq_error *err)
     for (size_t i = 0; insert->keys != NULL && i < insert->n_samples; i++)
         if (insert->keys[i] == NULL || insert->keys[i][0] == '\0')
             return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "keys[%zu] is empty", i);
-    return tq_name_check(insert->partition, "partition", err);
+    return tq_label_check(insert->partition, "partition", err);
 }
 
 static uint64_t mean_bytes(const struct tq_batch *batch)

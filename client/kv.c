@@ -28,7 +28,7 @@ static void resolved_fini(struct resolved *resolved)
 
 static tq_status check_keys(const char *partition, const char *const *keys, size_t n, struct tq_error *err)
 {
-    tq_status status = tq_name_check(partition, "partition", err);
+    tq_status status = tq_label_check(partition, "partition", err);
     if (status != TQ_OK)
         return status;
     if (keys == NULL || n < 1 || n > KEYS_MAX)
@@ -123,8 +123,7 @@ static void undo_created(struct tq_client *client, const struct resolved *resolv
     tq_meta_drop(created);
 }
 
-static tq_status check_put(const struct tq_batch *batch, const struct tq_tag *tags, size_t n_tags,
-                           struct tq_error *err)
+static tq_status check_put(const struct tq_batch *batch, const struct tq_tag *tags, size_t n_tags, struct tq_error *err)
 {
     if (batch->n_columns == 0 && n_tags == 0)
         return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "neither columns nor tags: nothing to put");
@@ -161,8 +160,7 @@ static tq_status check_fields(const struct tq_meta *meta, const char *const *fie
                               struct tq_error *err)
 {
     if (fields == NULL && meta->n_fields == 0)
-        return tq_fail(err, TQ_NOT_FOUND, "FIELD", "the keys of partition %s have no field in common",
-                       meta->partition);
+        return tq_fail(err, TQ_NOT_FOUND, "FIELD", "the keys of partition %s have no field in common", meta->partition);
     for (size_t f = 0; fields != NULL && f < n_fields; f++)
         if (tq_meta_find_field(meta, fields[f]) == NULL)
             return tq_fail(err, TQ_NOT_FOUND, "FIELD", "field %s is not ready in all of the keys", fields[f]);
@@ -193,8 +191,7 @@ tq_status tq_kv_get(struct tq_client *client, const char *partition, const char 
 
 /* ---- list and clear ---- */
 
-typedef void each_key_fn(void *user, const char *partition, const char *key, const struct tq_tag *tags,
-                         size_t n_tags);
+typedef void each_key_fn(void *user, const char *partition, const char *key, const struct tq_tag *tags, size_t n_tags);
 
 static tq_status check_list(const Tq__V1__ListKeysResponse *response, struct tq_error *err)
 {
@@ -222,8 +219,7 @@ static void sort_tags(const Tq__V1__ListKeysResponse *response, size_t *starts, 
         next[k] = starts[k];
     }
     for (size_t t = 0; t < n; t++)
-        tags[next[wire->sample[t]]++] =
-            (struct tq_tag){ wire->key[t], { wire->value[t].data, wire->value[t].len } };
+        tags[next[wire->sample[t]]++] = (struct tq_tag){ wire->key[t], { wire->value[t].data, wire->value[t].len } };
 }
 
 static tq_status show_keys(const Tq__V1__ListKeysResponse *response, each_key_fn *each, void *user,
@@ -247,8 +243,8 @@ static tq_status show_keys(const Tq__V1__ListKeysResponse *response, each_key_fn
     return TQ_OK;
 }
 
-tq_status tq_kv_list(struct tq_client *client, const char *partition, const char *prefix, each_key_fn *each,
-                     void *user, const struct tq_op_opts *opts, struct tq_error *err)
+tq_status tq_kv_list(struct tq_client *client, const char *partition, const char *prefix, each_key_fn *each, void *user,
+                     const struct tq_op_opts *opts, struct tq_error *err)
 {
     Tq__V1__ListKeysRequest request = TQ__V1__LIST_KEYS_REQUEST__INIT;
     if (partition != NULL)

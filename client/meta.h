@@ -56,8 +56,7 @@ const struct tq_unit_info *tq_meta_find_unit(const struct tq_meta *meta, uint32_
 
 /* Deep copies into an arena; false without memory. */
 TQ_MUST_CHECK bool tq_field_copy(struct tq_arena *arena, const struct tq_field *from, struct tq_field *to);
-TQ_MUST_CHECK bool tq_unit_info_copy(struct tq_arena *arena, const struct tq_unit_info *from,
-                                     struct tq_unit_info *to);
+TQ_MUST_CHECK bool tq_unit_info_copy(struct tq_arena *arena, const struct tq_unit_info *from, struct tq_unit_info *to);
 /* NULL without memory. */
 char *tq_arena_text(struct tq_arena *arena, const char *text);
 /* Zeroed; NULL without memory. */

@@ -137,8 +137,7 @@ static tq_status check_same(const struct tq_meta *first, const struct tq_meta *o
     for (size_t f = 0; f < first->n_fields; f++) {
         const struct tq_field *field = tq_meta_find_field(other, first->fields[f].name);
         if (field == NULL)
-            return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "metas[%zu] has no field %s", number,
-                           first->fields[f].name);
+            return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "metas[%zu] has no field %s", number, first->fields[f].name);
         if (!same_field(field, &first->fields[f]))
             return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "metas[%zu]: field %s has another layout or type", number,
                            field->name);

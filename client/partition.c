@@ -13,7 +13,7 @@ static char *borrow(const char *text)
 tq_status tq_client_seal(struct tq_client *client, const char *partition, const struct tq_op_opts *opts,
                          struct tq_error *err)
 {
-    tq_status status = tq_name_check(partition, "partition", err);
+    tq_status status = tq_label_check(partition, "partition", err);
     if (status != TQ_OK)
         return status;
     Tq__V1__SealPartitionRequest request = TQ__V1__SEAL_PARTITION_REQUEST__INIT;
@@ -45,9 +45,9 @@ tq_status tq_client_consumption(struct tq_client *client, const char *partition,
                                 const struct tq_op_opts *opts, uint64_t *out_consumed, uint64_t *out_total,
                                 struct tq_error *err)
 {
-    tq_status status = tq_name_check(partition, "partition", err);
+    tq_status status = tq_label_check(partition, "partition", err);
     if (status == TQ_OK)
-        status = tq_name_check(task, "task", err);
+        status = tq_label_check(task, "task", err);
     if (status != TQ_OK)
         return status;
     Tq__V1__GetConsumptionRequest request = TQ__V1__GET_CONSUMPTION_REQUEST__INIT;
@@ -58,8 +58,8 @@ tq_status tq_client_consumption(struct tq_client *client, const char *partition,
     tq_client_count_calls(client, 1);
     if (tq_v1_controller_get_consumption(client->controller, &request, &call_opts, &reply) != TQ_OK)
         return tq_reply_fail(&reply, err);
-    status = count_consumption(tq_v1_controller_get_consumption_response(&reply), partition, out_consumed, out_total,
-                               err);
+    status =
+        count_consumption(tq_v1_controller_get_consumption_response(&reply), partition, out_consumed, out_total, err);
     tq_reply_drop(&reply);
     return status;
 }
@@ -67,9 +67,9 @@ tq_status tq_client_consumption(struct tq_client *client, const char *partition,
 tq_status tq_client_reset_consumption(struct tq_client *client, const char *partition, const char *task,
                                       const struct tq_op_opts *opts, struct tq_error *err)
 {
-    tq_status status = tq_name_check(partition, "partition", err);
+    tq_status status = tq_label_check(partition, "partition", err);
     if (status == TQ_OK && task != NULL && task[0] != '\0')
-        status = tq_name_check(task, "task", err);
+        status = tq_label_check(task, "task", err);
     if (status != TQ_OK)
         return status;
     Tq__V1__ResetConsumptionRequest request = TQ__V1__RESET_CONSUMPTION_REQUEST__INIT;

@@ -67,8 +67,8 @@ static tq_status prepare_columns(struct put *put, const struct tq_batch *batch, 
         struct tq_cells *cells = &columns->cells[c];
         tq_status status = tq_cells_init(cells, &batch->columns[c], batch->n_samples, err);
         if (status == TQ_OK && bulk && wants_bulk(cells))
-            status = tq_bulk_expose(put->client->bulk, cells->base, tq_cells_span_bytes(cells),
-                                    &columns->exposures[c], err);
+            status =
+                tq_bulk_expose(put->client->bulk, cells->base, tq_cells_span_bytes(cells), &columns->exposures[c], err);
         if (status != TQ_OK)
             return status;
     }
@@ -264,8 +264,8 @@ tq_status tq_put_columns_to(struct tq_client *client, struct tq_meta *meta, cons
                             const struct tq_tag *tags, size_t n_tags, int64_t deadline_ns, struct tq_error *err)
 {
     if (batch->n_samples != meta->n)
-        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "the batch has %zu samples; the meta has %zu",
-                       batch->n_samples, meta->n);
+        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "the batch has %zu samples; the meta has %zu", batch->n_samples,
+                       meta->n);
     tq_status status = store(client, meta, batch, deadline_ns, err);
     if (status == TQ_OK)
         status = tq_notify_produced(client, meta, batch, tags, n_tags, deadline_ns, err);

@@ -221,9 +221,8 @@ tq_status tq_put_part_make(struct tq_arena *arena, const struct tq_put_columns *
     request.n_fields = request.n_shapes = columns->batch->n_columns;
     request.source = make_regions(arena, columns, share);
     request.cells = tq_arena_alloc(arena, sizeof(*request.cells));
-    bool made = request.samples != NULL && request.fields != NULL && request.shapes != NULL &&
-                request.source != NULL && request.cells != NULL && make_frames(&maker, share) &&
-                add_runs(&maker, share);
+    bool made = request.samples != NULL && request.fields != NULL && request.shapes != NULL && request.source != NULL &&
+                request.cells != NULL && make_frames(&maker, share) && add_runs(&maker, share);
     if (!made)
         return tq_fail_no_memory(err);
     *request.cells = maker.runs.runs;

@@ -17,9 +17,9 @@ enum {
 /* The columns of a put and how each travels. Fixed while parts are made. */
 struct tq_put_columns {
     const struct tq_batch *batch;
-    struct tq_cells *cells;          /* one a column */
-    struct tq_exposure **exposures;  /* one a column; NULL: inline */
-    struct tq_bytes address;         /* ours, for bulk */
+    struct tq_cells *cells;         /* one a column */
+    struct tq_exposure **exposures; /* one a column; NULL: inline */
+    struct tq_bytes address;        /* ours, for bulk */
 };
 
 struct tq_put_part {

@@ -89,9 +89,9 @@ static tq_status start_transfer(struct tq_bulk *bulk, struct transfer *transfer,
     pthread_mutex_lock(&join->lock);
     join->pending++;
     pthread_mutex_unlock(&join->lock);
-    tq_status status = tq_bulk_read(bulk, (struct tq_bytes){ address.data, address.len }, answer->regions,
-                                    answer->n_regions, transfer->ranges, transfer->n, &opts, transfer_done, transfer,
-                                    err);
+    tq_status status =
+        tq_bulk_read(bulk, (struct tq_bytes){ address.data, address.len }, answer->regions, answer->n_regions,
+                     transfer->ranges, transfer->n, &opts, transfer_done, transfer, err);
     transfer->started = status == TQ_OK;
     if (status != TQ_OK) {
         pthread_mutex_lock(&join->lock);
@@ -106,9 +106,8 @@ static tq_status fail_digest(const struct tq_meta *meta, const struct tq_answer 
 {
     stats->digest_failures++;
     return tq_fail(err, TQ_DATA_LOSS, "DIGEST", "sample %llu, field %s, from unit %u: digest %08x; stored with %08x",
-                   (unsigned long long)meta->indexes[position_of(answer, cell)],
-                   answer->fields[cell / answer->n].name, answer->share->info->number, digest,
-                   answer->message->cells->digest[cell]);
+                   (unsigned long long)meta->indexes[position_of(answer, cell)], answer->fields[cell / answer->n].name,
+                   answer->share->info->number, digest, answer->message->cells->digest[cell]);
 }
 
 static tq_status judge_transfer(const struct tq_meta *meta, const struct transfer *transfer,

@@ -16,7 +16,6 @@ Tq__V1__Tags *tq_tags_to_wire(struct tq_arena *arena, const struct tq_tag *tags,
  * than TQ_META_SAMPLES_MAX. NULL runs are none. */
 TQ_MUST_CHECK tq_status tq_runs_count(const Tq__V1__IndexRuns *runs, size_t *out_n, struct tq_error *err);
 /* A batch from the controller as a meta of our own. Fails with INTERNAL (BAD_ANSWER) when its columns disagree. */
-TQ_MUST_CHECK tq_status tq_meta_from_wire(const Tq__V1__Batch *batch, struct tq_meta **out_meta,
-                                          struct tq_error *err);
+TQ_MUST_CHECK tq_status tq_meta_from_wire(const Tq__V1__Batch *batch, struct tq_meta **out_meta, struct tq_error *err);
 
 #endif

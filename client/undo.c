@@ -106,8 +106,8 @@ static void clear_units(struct tq_undo *undo, const struct tq_meta *meta)
         struct tq_share *share = &undo->shares.share[s];
         Tq__V1__ClearRequest request = TQ__V1__CLEAR_REQUEST__INIT;
         request.samples = tq_samples_to_wire(undo->arena, meta, share->positions, share->n);
-        if (request.samples == NULL || tq_v1_storage_clear_cb(share->unit->channel, &request, &opts, unit_answered,
-                                                              undo, NULL, NULL) != TQ_OK)
+        if (request.samples == NULL ||
+            tq_v1_storage_clear_cb(share->unit->channel, &request, &opts, unit_answered, undo, NULL, NULL) != TQ_OK)
             unit_ended(undo);
     }
     unit_ended(undo);

@@ -17,6 +17,7 @@ tq_dependency(ucx ucx 1.13)
 tq_dependency(openssl openssl 3.0)
 tq_dependency(isal libisal 2.30)
 tq_dependency(cmocka cmocka 1.1.5)
+tq_dependency(jansson jansson 2.13)
 
 find_package(roaring CONFIG REQUIRED)
 add_library(dep_roaring INTERFACE)

@@ -30,6 +30,7 @@ need libprotobuf-c "$(module libprotobuf-c)" 1.4.1
 need openssl "$(module openssl)" 3.0
 need libisal "$(module libisal)" 2.30
 need cmocka "$(module cmocka)" 1.1.5
+need jansson "$(module jansson)" 2.13
 need nanopb "$(packaged libnanopb-dev)" 0.4.7
 need CRoaring "$(packaged libroaring-dev)" 0.2
 need python3 "$(said /usr/bin/python3 --version)" 3.9
