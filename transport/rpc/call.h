@@ -49,6 +49,7 @@ struct tq_call {
     int64_t deadline_ns, submitted_ns, sent_ns;
     uint64_t sent_serial; /* links dialled later than this are fresh for it */
     uint64_t peer_epoch;  /* of its first attempt */
+    bool epochs_differ;   /* a later attempt went to another life of the peer */
     uint8_t key[TQ_KEY_BYTES], trace[TQ_TRACE_BYTES];
     size_t key_len, trace_len;
     struct tq_packet request;

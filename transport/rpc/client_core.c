@@ -237,7 +237,9 @@ static bool send_call(struct tq_client_core *core, struct tq_call *call, struct 
     call->link = link;
     call->sent_ns = now_ns;
     call->sent_serial = core->serial;
-    call->peer_epoch = link->peer_epoch;
+    if (call->attempt == 1)
+        call->peer_epoch = link->peer_epoch;
+    call->epochs_differ |= call->peer_epoch != link->peer_epoch;
     tq_list_add_tail(&link->calls, &call->node);
     link->n_calls++;
     link->spoke_ns = now_ns;

@@ -395,6 +395,15 @@ static void start(struct tq_server_core *core, struct arriving *arriving)
     core->io.dispatch(core->io.self, call);
 }
 
+static bool was_given_up(const struct tq_session *session, uint64_t call_id)
+{
+    unsigned n = session->n_given_up < TQ_GIVEN_UP_MAX ? session->n_given_up : TQ_GIVEN_UP_MAX;
+    for (unsigned i = 0; i < n; i++)
+        if (session->given_up[i] == call_id)
+            return true;
+    return false;
+}
+
 static tq_status check_request(struct tq_server_core *core, struct arriving *arriving, struct tq_error *err)
 {
     const tq_wire_Envelope *envelope = arriving->envelope;
@@ -403,6 +412,8 @@ static tq_status check_request(struct tq_server_core *core, struct arriving *arr
         err->retry_after_ms = OVERLOAD_RETRY_MS;
         return status;
     }
+    if (was_given_up(arriving->session, envelope->call_id))
+        return tq_fail(err, TQ_CANCELLED, "GIVEN_UP", "the caller asked for it before it arrived, and gave it up");
     arriving->entry = tq_map_get(&core->services, envelope->method);
     if (arriving->entry == NULL)
         return tq_fail(err, TQ_UNIMPLEMENTED, "METHOD", "no method with id %#x here", envelope->method);
@@ -475,10 +486,13 @@ static void on_lookup(struct tq_server_core *core, const struct arriving *arrivi
     tq_wire_Lookup lookup;
     tq_wire_LookupReply reply;
     core->stats.lookups++;
-    if (tq_session_find(core, arriving->envelope->session, arriving->from, arriving->now_ns) == NULL ||
+    struct tq_session *session = tq_session_find(core, arriving->envelope->session, arriving->from, arriving->now_ns);
+    if (session == NULL ||
         tq_wire_unpack(arriving->body, tq_wire_Lookup_fields, &lookup, sizeof(lookup), NULL) != TQ_OK)
         return;
-    tq_arrivals_look_up(&core->arrivals, lookup.session, lookup.call_id, arriving->now_ns, &reply);
+    tq_arrivals_look_up(&core->arrivals, session->id, lookup.call_id, arriving->now_ns, &reply);
+    if (reply.verdict == tq_wire_Verdict_VERDICT_NEVER_ARRIVED) /* and now it never will: the verdict must stay true */
+        session->given_up[session->n_given_up++ % TQ_GIVEN_UP_MAX] = lookup.call_id;
     reply.in_flight = core->stats.running;
     tq_server_send_control(core, arriving->from, tq_wire_Kind_KIND_LOOKUP_REPLY, arriving->envelope->call_id,
                            arriving->envelope->session, tq_wire_LookupReply_fields, &reply);

@@ -31,7 +31,7 @@ struct tq_peer {
     uint8_t id[TQ_PEER_ID_BYTES];
 };
 
-enum { TQ_SESSION_PEERS = 12, TQ_JOINERS_MAX = 8 };
+enum { TQ_SESSION_PEERS = 12, TQ_JOINERS_MAX = 8, TQ_GIVEN_UP_MAX = 64 };
 
 struct tq_session {
     uint64_t id;
@@ -46,6 +46,9 @@ struct tq_session {
     struct tq_heap_node timer; /* the end of its silence */
     struct tq_map running;     /* calls by id */
     uint64_t running_bytes;
+    uint64_t
+        given_up[TQ_GIVEN_UP_MAX]; /* ring of calls that were asked for before they arrived: refused when they do */
+    unsigned n_given_up;
     struct tq_list replies; /* that its peers did not take yet */
     uint64_t reply_bytes;
     struct tq_list with_replies; /* in core->blocked while replies wait */
