@@ -18,6 +18,11 @@ first_new_edge() {
          END { exit !found }'
 }
 
+if [ ! -x "$program" ]; then
+    echo "  $name: FAILED, $program is not built"
+    exit 0
+fi
+
 if [ "$TQ_FUZZ_MODE" = edges ]; then
     if "$program" "${common[@]}" -max_total_time="$TQ_FUZZ_SECONDS" 2>&1 | tee "$log" | first_new_edge; then
         echo "  $name: ok"
