@@ -109,8 +109,9 @@ ResponseProto *chain_run(struct pool *pool, const char *program, const RequestPr
     close(input);
     if (!ran)
         return NULL;
-    ResponseProto *response =
-        google__protobuf__compiler__code_generator_response__unpack(NULL, out.len, (const uint8_t *)text_peek(&out));
+    ProtobufCAllocator allocator = pool_allocator(pool);
+    ResponseProto *response = google__protobuf__compiler__code_generator_response__unpack(
+        &allocator, out.len, (const uint8_t *)text_peek(&out));
     if (response == NULL)
         refuse(refusal, "%s gave no valid response", program);
     else if (response->error != NULL)

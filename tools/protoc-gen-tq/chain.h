@@ -7,7 +7,8 @@
 #include "tools/protoc-gen-tq/pool.h"
 #include "tools/protoc-gen-tq/refusal.h"
 
-/* `program` is a path or a name to be found on PATH. Returns NULL and says why when it cannot be run or refuses. */
+/* `program` is a path or a name to be found on PATH. The response lives in the pool. Returns NULL and says why when it
+ * cannot be run or refuses. */
 ResponseProto *chain_run(struct pool *pool, const char *program, const RequestProto *request, struct refusal *refusal);
 
 #endif

@@ -129,8 +129,5 @@ struct tq_bytes generate(struct pool *pool, struct tq_bytes request, const struc
             messages = run_protoc_gen_c(&run);
     }
     take_messages(&run, messages);
-    struct tq_bytes response = pack_response(&run);
-    if (messages != NULL)
-        google__protobuf__compiler__code_generator_response__free_unpacked(messages, NULL);
-    return response;
+    return pack_response(&run);
 }

@@ -5,17 +5,6 @@
 #include "tools/protoc-gen-tq/cname.h"
 #include "tools/protoc-gen-tq/nesting.h"
 
-static void *allocate(void *pool, size_t size)
-{
-    return pool_zalloc(pool, size);
-}
-
-static void keep(void *pool, void *memory)
-{
-    (void)pool; /* freed with the pool */
-    (void)memory;
-}
-
 /* Names multiply on their way to C: longer ones are refused. C11 promises 63 significant characters, compilers all. */
 enum { NAME_MAX_CHARS = 512 };
 
@@ -139,7 +128,7 @@ static bool check_request(const RequestProto *request, struct refusal *refusal)
 
 RequestProto *intake_unpack(struct pool *pool, struct tq_bytes bytes, struct refusal *refusal)
 {
-    ProtobufCAllocator allocator = { .alloc = allocate, .free = keep, .allocator_data = pool };
+    ProtobufCAllocator allocator = pool_allocator(pool);
     if (!nesting_is_within(&google__protobuf__compiler__code_generator_request__descriptor, bytes)) {
         refuse(refusal, "the request is not a well-formed message, or nested more than %d deep", NESTING_MAX);
         return NULL;

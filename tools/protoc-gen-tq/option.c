@@ -42,18 +42,6 @@ static struct tq_bytes join_payloads(struct pool *pool, const ProtobufCMessage *
     return (struct tq_bytes){ .ptr = joined, .len = len };
 }
 
-static Tq__MethodOptions *unpack(struct pool *pool, struct tq_bytes bytes)
-{
-    Tq__MethodOptions *heap = tq__method_options__unpack(NULL, bytes.len, bytes.ptr), *copy;
-    if (heap == NULL)
-        return NULL;
-    copy = pool_zalloc(pool, sizeof(*copy));
-    *copy = *heap;
-    copy->base.unknown_fields = NULL; /* only their number is of interest */
-    tq__method_options__free_unpacked(heap, NULL);
-    return copy;
-}
-
 static bool take_number(uint32_t value, uint32_t when_zero, uint32_t max, uint32_t *out)
 {
     *out = value == 0 ? when_zero : value;
@@ -90,7 +78,9 @@ bool option_read(const struct schema *schema, const struct file *file, struct pa
     if (!option_has_extension(options, OPTION_TAG))
         return schema_refuse(refusal, file, path, "rpc %s has no option (tq.method): it needs at least an id",
                              method->name);
-    const Tq__MethodOptions *from = unpack(schema->pool, join_payloads(schema->pool, options));
+    ProtobufCAllocator allocator = pool_allocator(schema->pool);
+    struct tq_bytes bytes = join_payloads(schema->pool, options);
+    const Tq__MethodOptions *from = tq__method_options__unpack(&allocator, bytes.len, bytes.ptr);
     if (from == NULL)
         return schema_refuse(refusal, file, path, "rpc %s: option (tq.method) is not a tq.MethodOptions", method->name);
     if (from->base.n_unknown_fields != 0)

@@ -64,6 +64,22 @@ void *pool_array(struct pool *pool, size_t count, size_t element_bytes)
     return pool_zalloc(pool, count * element_bytes);
 }
 
+static void *allocate(void *pool, size_t size)
+{
+    return pool_zalloc(pool, size);
+}
+
+static void keep(void *pool, void *memory)
+{
+    (void)pool; /* freed with the pool */
+    (void)memory;
+}
+
+ProtobufCAllocator pool_allocator(struct pool *pool)
+{
+    return (ProtobufCAllocator){ .alloc = allocate, .free = keep, .allocator_data = pool };
+}
+
 char *pool_copy(struct pool *pool, const char *bytes, size_t len)
 {
     char *copy = pool_zalloc(pool, len + 1);
