@@ -1,17 +1,11 @@
 /* The table of a unit: all-or-nothing puts, generations, budgets, pins; and random operations against a naive model. */
 #include "server/storage/store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/server/storage/fake_engine.h"
+#include "tests/support/cmocka_all.h"
 
 struct fixture {
     struct fake_engine fake;
