@@ -11,8 +11,9 @@ add_library(dep_nanopb INTERFACE)
 target_link_libraries(dep_nanopb INTERFACE dep_nanopb_built)
 
 add_library(dep_protobuf_c_built STATIC "${TQ_INSTRUMENTED_SOURCES}/protobuf-c/protobuf-c/protobuf-c.c")
-# It shifts into the sign bit and adds zero to NULL; both are harmless on every compiler that we support.
-target_compile_options(dep_protobuf_c_built PRIVATE -fno-sanitize=shift,pointer-overflow)
+# It shifts into the sign bit, adds zero to NULL and copies nothing from NULL; all are harmless on every compiler that
+# we support.
+target_compile_options(dep_protobuf_c_built PRIVATE -fno-sanitize=shift,pointer-overflow,nonnull-attribute)
 add_library(dep_protobuf_c INTERFACE)
 target_link_libraries(dep_protobuf_c INTERFACE dep_protobuf_c_built)
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # One fuzz target, for tools/dev/fuzz.sh, which says how in TQ_FUZZ_MODE and TQ_FUZZ_SECONDS. Prints one line.
 # Usage: tools/dev/fuzz_one.sh NAME COMMITTED_CORPUS
-set -uo pipefail
+set -u
 name=$1 committed=$2
 program=build/fuzz/fuzz-bin/$name
 crashes=build/fuzz-crashes/$name
@@ -24,7 +24,8 @@ if [ ! -x "$program" ]; then
 fi
 
 if [ "$TQ_FUZZ_MODE" = edges ]; then
-    if "$program" "${common[@]}" -max_total_time="$TQ_FUZZ_SECONDS" 2>&1 | tee "$log" | first_new_edge; then
+    "$program" "${common[@]}" -max_total_time="$TQ_FUZZ_SECONDS" 2>&1 | tee "$log" | first_new_edge
+    if [ "${PIPESTATUS[2]}" -eq 0 ]; then
         echo "  $name: ok"
     else
         echo "  $name: FAILED, no new edge in $TQ_FUZZ_SECONDS s from an empty corpus ($log)"
