@@ -76,15 +76,44 @@ static size_t line_length(const char *line)
 }
 
 /* protoc leaves the space behind the comment's marks at the start of each line. */
-void comment_add(struct text *text, const LocationProto *location, const char *indent, const char *ours)
+static void add_theirs(struct text *text, const char *comment, const char **prefix)
 {
-    const char *line = location == NULL ? NULL : comment_defuse(text->pool, location->leading_comments);
-    const char *prefix = "/*";
-    for (; line != NULL && *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+    for (const char *line = comment; line != NULL && *line != '\0';
+         line += strcspn(line, "\n"), line += *line == '\n') {
         size_t len = line_length(line);
-        text_add(text, "%s%s%s%.*s\n", indent, prefix, len > 0 && line[0] != ' ' && line[0] != '\t' ? " " : "",
-                 (int)len, line);
-        prefix = " *";
+        const char *space = len > 0 && line[0] != ' ' && line[0] != '\t' ? " " : "";
+        text_add(text, "%s%s%.*s\n", *prefix, space, (int)len, line);
+        *prefix = " *";
     }
-    text_add(text, "%s%s %s */\n", indent, prefix, ours);
+}
+
+/* Word by word. */
+static void add_ours(struct text *text, const char *ours, const char *prefix)
+{
+    enum { LINE_CHARS = 116 };
+    size_t column = strlen(prefix);
+    text_add(text, "%s", prefix);
+    for (const char *word = ours; *word != '\0';) {
+        size_t len = strcspn(word, " \n");
+        if (column > 2 && column + 1 + len > LINE_CHARS) {
+            text_add(text, "\n *");
+            column = 2;
+        }
+        text_add(text, " %.*s", (int)len, word);
+        column += 1 + len;
+        word += len;
+        if (*word == '\n') {
+            text_add(text, "\n *");
+            column = 2;
+        }
+        word += *word != '\0';
+    }
+}
+
+void comment_add(struct text *text, const LocationProto *location, const char *ours)
+{
+    const char *prefix = "/*";
+    add_theirs(text, location == NULL ? NULL : comment_defuse(text->pool, location->leading_comments), &prefix);
+    add_ours(text, ours, prefix);
+    text_add(text, " */\n");
 }

@@ -9,7 +9,7 @@
 /* A copy in which nothing ends or begins a comment, makes a trigraph, or is a control, bidirectional or broken
  * character. Lines stay lines. NULL gives NULL. */
 char *comment_defuse(struct pool *pool, const char *comment);
-/* One block comment from the comment of the source, if there is one, and a line of ours. */
-void comment_add(struct text *text, const LocationProto *location, const char *indent, const char *ours);
+/* One block comment: the comment of the source, if there is one, then ours, wrapped; "\n" in it begins a line. */
+void comment_add(struct text *text, const LocationProto *location, const char *ours);
 
 #endif

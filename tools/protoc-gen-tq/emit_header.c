@@ -35,19 +35,22 @@ static void add_method_comment(struct text *text, const struct planned_service *
 {
     const struct method_option *option = &method->option;
     const char *presence = presence_text(text->pool, method->request);
-    const char *facts = pool_printf(text->pool, "%s: %s; %u ms unless the call names a deadline; at most %u bytes%s%s.",
-                                    method->full_name, idempotency_text(option->idempotency), option->timeout_ms,
-                                    option->request_bytes, option->is_bulk ? "; inline frames may come along" : "",
-                                    option->waits ? "; may wait for max_wait_ms" : "");
-    if (presence[0] != '\0')
-        facts = pool_printf(text->pool, "%s\n * Presence shows in the request: %s.", facts, presence);
-    comment_add(text, schema_locate(service->file, method->path), "", facts);
+    comment_add(
+        text, schema_locate(service->file, method->path),
+        pool_printf(
+            text->pool,
+            "%s: %s. Without a deadline: %u ms. Limits: %u bytes for the request, %u for the response.%s%s%s%s%s",
+            method->full_name, idempotency_text(option->idempotency), option->timeout_ms, option->request_bytes,
+            option->response_bytes, option->is_bulk ? " Inline frames may come along." : "",
+            option->waits ? " The server may wait for max_wait_ms." : "",
+            presence[0] == '\0' ? "" : "\nIn the request these show whether they were set: ", presence,
+            presence[0] == '\0' ? "" : "."));
 }
 
 static void add_service(struct text *text, const struct planned_service *service)
 {
     text_add(text, "\n");
-    comment_add(text, schema_locate(service->file, service->path), "",
+    comment_add(text, schema_locate(service->file, service->path),
                 pool_printf(text->pool, "Service %s.", service->full_name));
     text_add(text, "extern const struct tq_service %s_service;\n", service->c_name);
     for (size_t i = 0; i < service->n_methods; i++) {
@@ -64,7 +67,9 @@ static void add_service(struct text *text, const struct planned_service *service
 void emit_header(struct text *text, const struct file *file, const struct plan *plan)
 {
     const char *guard = cname_guard(text->pool, file->proto->name);
-    text_add(text, "/* Written by protoc-gen-tq from %s. Do not edit. */\n", file->proto->name);
+    text_add(text, "/* Written by protoc-gen-tq from %s. Do not edit.\n", file->proto->name);
+    text_add(text,
+             " * X() blocks, X_cb() calls back, X_start() gives a future; owners, threads and errors: tq/rpc.h. */\n");
     text_add(text, "#ifndef TQ_GENERATED_%s_H\n#define TQ_GENERATED_%s_H\n\n", guard, guard);
     text_add(text, "#include \"tq/rpc.h\"\n\n#include \"%s.pb-c.h\"\n", emit_stem(text->pool, file));
     text_add(text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");

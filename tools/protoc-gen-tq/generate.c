@@ -31,7 +31,7 @@ static void add_file(struct run *run, const char *name, const char *content)
     ResponseFileProto *file = pool_zalloc(run->pool, sizeof(*file));
     if (run->n_files == run->room) {
         size_t room = run->room * 2 + 16;
-        ResponseFileProto **files = pool_array(run->pool, room, sizeof(files[0]));
+        ResponseFileProto **files = pool_pointers(run->pool, room);
         for (size_t i = 0; i < run->n_files; i++)
             files[i] = run->files[i];
         run->files = files;

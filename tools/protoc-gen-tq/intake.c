@@ -6,7 +6,7 @@
 #include "tools/protoc-gen-tq/nesting.h"
 
 /* Names multiply on their way to C: longer ones are refused. C11 promises 63 significant characters, compilers all. */
-enum { NAME_MAX_CHARS = 512 };
+enum { NAME_MAX_CHARS = 512, FULL_NAME_MAX_CHARS = 1024 };
 
 static bool is_name(const char *name)
 {
@@ -16,7 +16,7 @@ static bool is_name(const char *name)
 static bool is_full_name(const char *name)
 {
     bool at_start = true;
-    if (strlen(name) > 2 * NAME_MAX_CHARS)
+    if (strlen(name) > FULL_NAME_MAX_CHARS)
         return false;
     for (; *name != '\0'; name++) {
         bool is_digit = *name >= '0' && *name <= '9';

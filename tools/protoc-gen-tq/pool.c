@@ -64,6 +64,11 @@ void *pool_array(struct pool *pool, size_t count, size_t element_bytes)
     return pool_zalloc(pool, count * element_bytes);
 }
 
+void *pool_pointers(struct pool *pool, size_t count)
+{
+    return pool_array(pool, count, sizeof(void *));
+}
+
 static void *allocate(void *pool, size_t size)
 {
     return pool_zalloc(pool, size);

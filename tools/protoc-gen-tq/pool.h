@@ -20,6 +20,8 @@ void pool_fini(struct pool *pool);
 void *pool_zalloc(struct pool *pool, size_t size_bytes);
 /* The same for an array; the product is checked. */
 void *pool_array(struct pool *pool, size_t count, size_t element_bytes);
+/* An array of `count` pointers, all NULL. */
+void *pool_pointers(struct pool *pool, size_t count);
 /* For protobuf-c: what it unpacks lives in the pool and is not freed one by one. */
 ProtobufCAllocator pool_allocator(struct pool *pool);
 char *pool_printf(struct pool *pool, const char *format, ...) TQ_PRINTF(2, 3);

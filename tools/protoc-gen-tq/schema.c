@@ -88,10 +88,10 @@ static void sort_locations(struct pool *pool, struct file *file)
     if (info == NULL || info->n_location == 0)
         return;
     file->n_locations = info->n_location;
-    file->locations = pool_array(pool, info->n_location, sizeof(LocationProto *));
+    file->locations = pool_pointers(pool, info->n_location);
     for (size_t i = 0; i < info->n_location; i++)
         file->locations[i] = info->location[i];
-    qsort(file->locations, file->n_locations, sizeof(file->locations[0]), compare_locations);
+    qsort(file->locations, file->n_locations, sizeof(void *), compare_locations);
 }
 
 static size_t count_messages(MessageProto *const *messages, size_t n)
@@ -190,11 +190,11 @@ bool schema_build(struct pool *pool, const RequestProto *request, struct schema 
     struct schema *schema = out_schema;
     *schema = (struct schema){ .pool = pool, .request = request };
     add_files(schema);
-    schema->by_name = pool_array(pool, schema->n_messages, sizeof(schema->by_name[0]));
+    schema->by_name = pool_pointers(pool, schema->n_messages);
     for (size_t i = 0; i < schema->n_messages; i++)
         schema->by_name[i] = &schema->messages[i];
     if (schema->n_messages > 0)
-        qsort(schema->by_name, schema->n_messages, sizeof(schema->by_name[0]), compare_message_names);
+        qsort(schema->by_name, schema->n_messages, sizeof(void *), compare_message_names);
     for (size_t i = 0; i < request->n_file_to_generate; i++) {
         struct file *file = schema_find_file(schema, request->file_to_generate[i]);
         if (file == NULL)
@@ -211,8 +211,7 @@ struct message *schema_find_message(const struct schema *schema, const char *typ
     struct message key = { .name = type_name + 1 }, *key_at = &key;
     struct message **found = NULL;
     if (schema->n_messages > 0)
-        found =
-            bsearch(&key_at, schema->by_name, schema->n_messages, sizeof(schema->by_name[0]), compare_message_names);
+        found = bsearch(&key_at, schema->by_name, schema->n_messages, sizeof(void *), compare_message_names);
     return found == NULL ? NULL : *found;
 }
 

@@ -6,14 +6,10 @@
 #include "tools/protoc-gen-tq/option.h"
 #include "tools/protoc-gen-tq/reserved.h"
 
-/* Longer chains of messages are refused: this walk and protobuf-c follow them by recursion, and the decoder of bodies
- * stops at this depth. */
-enum { DEPTH_MAX = 16 };
-
 struct walk {
     struct schema *schema;
     struct refusal *refusal;
-    struct message *open[DEPTH_MAX]; /* from the outermost to the one that is looked at */
+    struct message *open[SHAPES_DEPTH_MAX]; /* from the outermost to the one that is looked at */
     unsigned depth;
 };
 
@@ -89,12 +85,12 @@ static bool walk_field(struct walk *walk, struct message *message, size_t index)
         return schema_refuse(walk->refusal, message->file, field_path(walk, message, index),
                              "field %s.%s makes a message contain itself: %s", message->name, field->name,
                              cycle_text(walk, below));
-    if (walk->depth < DEPTH_MAX && below->mark == MARK_NEW && !walk_message(walk, below))
+    if (walk->depth < SHAPES_DEPTH_MAX && below->mark == MARK_NEW && !walk_message(walk, below))
         return false;
-    if (below->mark == MARK_NEW || below->height >= DEPTH_MAX)
+    if (below->mark == MARK_NEW || below->height >= SHAPES_DEPTH_MAX)
         return schema_refuse(walk->refusal, message->file, field_path(walk, message, index),
                              "field %s.%s: messages lie more than %d deep in one another", message->name, field->name,
-                             DEPTH_MAX);
+                             SHAPES_DEPTH_MAX);
     if (message->height < below->height + 1)
         message->height = below->height + 1;
     return true;

@@ -6,6 +6,10 @@
 
 #include "tools/protoc-gen-tq/schema.h"
 
+/* Longer chains of messages are refused: protobuf-c follows them by recursion, and the decoder of bodies stops there.
+ */
+enum { SHAPES_DEPTH_MAX = 16 };
+
 bool shapes_check(struct schema *schema, struct refusal *refusal);
 
 #endif

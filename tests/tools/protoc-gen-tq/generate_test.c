@@ -12,6 +12,10 @@
 
 #include "tools/protoc-gen-tq/descriptors.h"
 #include "tools/protoc-gen-tq/generate.h"
+#include "tools/protoc-gen-tq/shapes.h"
+#include "transport/rpc/body.h"
+
+_Static_assert((int)SHAPES_DEPTH_MAX <= (int)TQ_BODY_DEPTH, "the decoder must take what the generator takes");
 
 enum { SEED_BYTES_MAX = 65536 };
 

@@ -1,4 +1,5 @@
-/* Written by protoc-gen-tq from tq/v1/controller.proto. Do not edit. */
+/* Written by protoc-gen-tq from tq/v1/controller.proto. Do not edit.
+ * X() blocks, X_cb() calls back, X_start() gives a future; owners, threads and errors: tq/rpc.h. */
 #ifndef TQ_GENERATED_tq_2fv1_2fcontroller_2eproto_H
 #define TQ_GENERATED_tq_2fv1_2fcontroller_2eproto_H
 
@@ -14,8 +15,9 @@ extern "C" {
 extern const struct tq_service tq_v1_controller_service;
 
 /* Makes samples: allocates indexes with their generations and assigns each a unit. Nothing is ready before NotifyProduced.
- * tq.v1.ControllerService/InsertSamples: repeated only with its key; 30000 ms unless the call names a deadline; at most 16777216 bytes.
- * Presence shows in the request: tags. */
+ * tq.v1.ControllerService/InsertSamples: repeated only with its key. Without a deadline: 30000 ms. Limits: 16777216
+ * bytes for the request, 16777216 for the response.
+ * In the request these show whether they were set: tags. */
 #define TQ_V1_CONTROLLER_INSERT_SAMPLES_ID 0x0101u
 #define TQ_V1_CONTROLLER_INSERT_SAMPLES_METHOD (&tq_v1_controller_service.methods[0])
 tq_status tq_v1_controller_insert_samples(struct tq_channel *channel, const Tq__V1__InsertSamplesRequest *request,
@@ -34,8 +36,9 @@ static inline const Tq__V1__InsertSamplesResponse *tq_v1_controller_insert_sampl
 }
 
 /* Makes cells ready: all of them or, when anything is refused, none.
- * tq.v1.ControllerService/NotifyProduced: idempotent; 30000 ms unless the call names a deadline; at most 16777216 bytes.
- * Presence shows in the request: samples, tags. */
+ * tq.v1.ControllerService/NotifyProduced: idempotent. Without a deadline: 30000 ms. Limits: 16777216 bytes for the
+ * request, 65536 for the response.
+ * In the request these show whether they were set: samples, tags. */
 #define TQ_V1_CONTROLLER_NOTIFY_PRODUCED_ID 0x0102u
 #define TQ_V1_CONTROLLER_NOTIFY_PRODUCED_METHOD (&tq_v1_controller_service.methods[1])
 tq_status tq_v1_controller_notify_produced(struct tq_channel *channel, const Tq__V1__NotifyProducedRequest *request,
@@ -55,8 +58,9 @@ static inline const Tq__V1__NotifyProducedResponse *tq_v1_controller_notify_prod
 
 /* A batch of samples whose fields are all ready and which the task has not consumed, chosen by a sampler. Waits for them up to
  * max_wait_ms.
- * tq.v1.ControllerService/FetchBatch: repeated only with its key; 30000 ms unless the call names a deadline; at most 65536 bytes; may wait for max_wait_ms.
- * Presence shows in the request: sampler. */
+ * tq.v1.ControllerService/FetchBatch: repeated only with its key. Without a deadline: 30000 ms. Limits: 65536 bytes
+ * for the request, 16777216 for the response. The server may wait for max_wait_ms.
+ * In the request these show whether they were set: sampler. */
 #define TQ_V1_CONTROLLER_FETCH_BATCH_ID 0x0103u
 #define TQ_V1_CONTROLLER_FETCH_BATCH_METHOD (&tq_v1_controller_service.methods[2])
 tq_status tq_v1_controller_fetch_batch(struct tq_channel *channel, const Tq__V1__FetchBatchRequest *request,
@@ -75,8 +79,9 @@ static inline const Tq__V1__FetchBatchResponse *tq_v1_controller_fetch_batch_res
 }
 
 /* Everything in a partition (or the named samples), ready or not, consumed or not.
- * tq.v1.ControllerService/DescribePartition: idempotent; 30000 ms unless the call names a deadline; at most 16777216 bytes.
- * Presence shows in the request: samples. */
+ * tq.v1.ControllerService/DescribePartition: idempotent. Without a deadline: 30000 ms. Limits: 16777216 bytes for
+ * the request, 16777216 for the response.
+ * In the request these show whether they were set: samples. */
 #define TQ_V1_CONTROLLER_DESCRIBE_PARTITION_ID 0x0104u
 #define TQ_V1_CONTROLLER_DESCRIBE_PARTITION_METHOD (&tq_v1_controller_service.methods[3])
 tq_status tq_v1_controller_describe_partition(struct tq_channel *channel, const Tq__V1__DescribePartitionRequest *request,
@@ -94,7 +99,8 @@ static inline const Tq__V1__DescribePartitionResponse *tq_v1_controller_describe
                : NULL;
 }
 
-/* tq.v1.ControllerService/ListPartitions: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/ListPartitions: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 4194304 for the response. */
 #define TQ_V1_CONTROLLER_LIST_PARTITIONS_ID 0x0105u
 #define TQ_V1_CONTROLLER_LIST_PARTITIONS_METHOD (&tq_v1_controller_service.methods[4])
 tq_status tq_v1_controller_list_partitions(struct tq_channel *channel, const Tq__V1__ListPartitionsRequest *request,
@@ -113,7 +119,8 @@ static inline const Tq__V1__ListPartitionsResponse *tq_v1_controller_list_partit
 }
 
 /* No more samples will come. Fetches get what remains, then OUT_OF_RANGE.
- * tq.v1.ControllerService/SealPartition: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+ * tq.v1.ControllerService/SealPartition: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 65536 for the response. */
 #define TQ_V1_CONTROLLER_SEAL_PARTITION_ID 0x0106u
 #define TQ_V1_CONTROLLER_SEAL_PARTITION_METHOD (&tq_v1_controller_service.methods[5])
 tq_status tq_v1_controller_seal_partition(struct tq_channel *channel, const Tq__V1__SealPartitionRequest *request,
@@ -132,8 +139,9 @@ static inline const Tq__V1__SealPartitionResponse *tq_v1_controller_seal_partiti
 }
 
 /* Removes samples from the table. Their bytes are cleared first: an index may be used again once this is answered.
- * tq.v1.ControllerService/ClearSamples: idempotent; 30000 ms unless the call names a deadline; at most 16777216 bytes.
- * Presence shows in the request: samples. */
+ * tq.v1.ControllerService/ClearSamples: idempotent. Without a deadline: 30000 ms. Limits: 16777216 bytes for the
+ * request, 65536 for the response.
+ * In the request these show whether they were set: samples. */
 #define TQ_V1_CONTROLLER_CLEAR_SAMPLES_ID 0x0107u
 #define TQ_V1_CONTROLLER_CLEAR_SAMPLES_METHOD (&tq_v1_controller_service.methods[6])
 tq_status tq_v1_controller_clear_samples(struct tq_channel *channel, const Tq__V1__ClearSamplesRequest *request,
@@ -151,7 +159,8 @@ static inline const Tq__V1__ClearSamplesResponse *tq_v1_controller_clear_samples
                : NULL;
 }
 
-/* tq.v1.ControllerService/ClearPartition: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/ClearPartition: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 65536 for the response. */
 #define TQ_V1_CONTROLLER_CLEAR_PARTITION_ID 0x0108u
 #define TQ_V1_CONTROLLER_CLEAR_PARTITION_METHOD (&tq_v1_controller_service.methods[7])
 tq_status tq_v1_controller_clear_partition(struct tq_channel *channel, const Tq__V1__ClearPartitionRequest *request,
@@ -169,7 +178,8 @@ static inline const Tq__V1__ClearPartitionResponse *tq_v1_controller_clear_parti
                : NULL;
 }
 
-/* tq.v1.ControllerService/GetConsumption: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/GetConsumption: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 16777216 for the response. */
 #define TQ_V1_CONTROLLER_GET_CONSUMPTION_ID 0x0109u
 #define TQ_V1_CONTROLLER_GET_CONSUMPTION_METHOD (&tq_v1_controller_service.methods[8])
 tq_status tq_v1_controller_get_consumption(struct tq_channel *channel, const Tq__V1__GetConsumptionRequest *request,
@@ -187,7 +197,8 @@ static inline const Tq__V1__GetConsumptionResponse *tq_v1_controller_get_consump
                : NULL;
 }
 
-/* tq.v1.ControllerService/ResetConsumption: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/ResetConsumption: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 65536 for the response. */
 #define TQ_V1_CONTROLLER_RESET_CONSUMPTION_ID 0x010au
 #define TQ_V1_CONTROLLER_RESET_CONSUMPTION_METHOD (&tq_v1_controller_service.methods[9])
 tq_status tq_v1_controller_reset_consumption(struct tq_channel *channel, const Tq__V1__ResetConsumptionRequest *request,
@@ -205,7 +216,8 @@ static inline const Tq__V1__ResetConsumptionResponse *tq_v1_controller_reset_con
                : NULL;
 }
 
-/* tq.v1.ControllerService/GetProduction: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/GetProduction: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 16777216 for the response. */
 #define TQ_V1_CONTROLLER_GET_PRODUCTION_ID 0x010bu
 #define TQ_V1_CONTROLLER_GET_PRODUCTION_METHOD (&tq_v1_controller_service.methods[10])
 tq_status tq_v1_controller_get_production(struct tq_channel *channel, const Tq__V1__GetProductionRequest *request,
@@ -223,8 +235,9 @@ static inline const Tq__V1__GetProductionResponse *tq_v1_controller_get_producti
                : NULL;
 }
 
-/* tq.v1.ControllerService/SetTags: idempotent; 30000 ms unless the call names a deadline; at most 16777216 bytes.
- * Presence shows in the request: samples, tags. */
+/* tq.v1.ControllerService/SetTags: idempotent. Without a deadline: 30000 ms. Limits: 16777216 bytes for the
+ * request, 65536 for the response.
+ * In the request these show whether they were set: samples, tags. */
 #define TQ_V1_CONTROLLER_SET_TAGS_ID 0x010cu
 #define TQ_V1_CONTROLLER_SET_TAGS_METHOD (&tq_v1_controller_service.methods[11])
 tq_status tq_v1_controller_set_tags(struct tq_channel *channel, const Tq__V1__SetTagsRequest *request,
@@ -243,7 +256,8 @@ static inline const Tq__V1__SetTagsResponse *tq_v1_controller_set_tags_response(
 }
 
 /* Keys to samples, making those that do not exist when asked to.
- * tq.v1.ControllerService/ResolveKeys: repeated only with its key; 30000 ms unless the call names a deadline; at most 4194304 bytes. */
+ * tq.v1.ControllerService/ResolveKeys: repeated only with its key. Without a deadline: 30000 ms. Limits: 4194304
+ * bytes for the request, 16777216 for the response. */
 #define TQ_V1_CONTROLLER_RESOLVE_KEYS_ID 0x010du
 #define TQ_V1_CONTROLLER_RESOLVE_KEYS_METHOD (&tq_v1_controller_service.methods[12])
 tq_status tq_v1_controller_resolve_keys(struct tq_channel *channel, const Tq__V1__ResolveKeysRequest *request,
@@ -261,7 +275,8 @@ static inline const Tq__V1__ResolveKeysResponse *tq_v1_controller_resolve_keys_r
                : NULL;
 }
 
-/* tq.v1.ControllerService/ListKeys: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/ListKeys: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the request,
+ * 16777216 for the response. */
 #define TQ_V1_CONTROLLER_LIST_KEYS_ID 0x010eu
 #define TQ_V1_CONTROLLER_LIST_KEYS_METHOD (&tq_v1_controller_service.methods[13])
 tq_status tq_v1_controller_list_keys(struct tq_channel *channel, const Tq__V1__ListKeysRequest *request,
@@ -280,8 +295,9 @@ static inline const Tq__V1__ListKeysResponse *tq_v1_controller_list_keys_respons
 }
 
 /* Leases: a leased sample is not consumed before it is acknowledged; when the lease ends without, it is handed out again.
- * tq.v1.ControllerService/AckLease: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes.
- * Presence shows in the request: indexes. */
+ * tq.v1.ControllerService/AckLease: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the request,
+ * 65536 for the response.
+ * In the request these show whether they were set: indexes. */
 #define TQ_V1_CONTROLLER_ACK_LEASE_ID 0x0110u
 #define TQ_V1_CONTROLLER_ACK_LEASE_METHOD (&tq_v1_controller_service.methods[14])
 tq_status tq_v1_controller_ack_lease(struct tq_channel *channel, const Tq__V1__AckLeaseRequest *request,
@@ -299,7 +315,8 @@ static inline const Tq__V1__AckLeaseResponse *tq_v1_controller_ack_lease_respons
                : NULL;
 }
 
-/* tq.v1.ControllerService/ExtendLease: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/ExtendLease: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 65536 for the response. */
 #define TQ_V1_CONTROLLER_EXTEND_LEASE_ID 0x0111u
 #define TQ_V1_CONTROLLER_EXTEND_LEASE_METHOD (&tq_v1_controller_service.methods[15])
 tq_status tq_v1_controller_extend_lease(struct tq_channel *channel, const Tq__V1__ExtendLeaseRequest *request,
@@ -317,8 +334,9 @@ static inline const Tq__V1__ExtendLeaseResponse *tq_v1_controller_extend_lease_r
                : NULL;
 }
 
-/* tq.v1.ControllerService/ReleaseLease: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes.
- * Presence shows in the request: indexes. */
+/* tq.v1.ControllerService/ReleaseLease: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 65536 for the response.
+ * In the request these show whether they were set: indexes. */
 #define TQ_V1_CONTROLLER_RELEASE_LEASE_ID 0x0112u
 #define TQ_V1_CONTROLLER_RELEASE_LEASE_METHOD (&tq_v1_controller_service.methods[16])
 tq_status tq_v1_controller_release_lease(struct tq_channel *channel, const Tq__V1__ReleaseLeaseRequest *request,
@@ -337,7 +355,8 @@ static inline const Tq__V1__ReleaseLeaseResponse *tq_v1_controller_release_lease
 }
 
 /* Samples whose leases ended too often.
- * tq.v1.ControllerService/ListDeadLetters: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+ * tq.v1.ControllerService/ListDeadLetters: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 16777216 for the response. */
 #define TQ_V1_CONTROLLER_LIST_DEAD_LETTERS_ID 0x0113u
 #define TQ_V1_CONTROLLER_LIST_DEAD_LETTERS_METHOD (&tq_v1_controller_service.methods[17])
 tq_status tq_v1_controller_list_dead_letters(struct tq_channel *channel, const Tq__V1__ListDeadLettersRequest *request,
@@ -356,7 +375,8 @@ static inline const Tq__V1__ListDeadLettersResponse *tq_v1_controller_list_dead_
 }
 
 /* Units: registration gives a number, heartbeats keep it.
- * tq.v1.ControllerService/RegisterUnit: idempotent; 30000 ms unless the call names a deadline; at most 16777216 bytes. */
+ * tq.v1.ControllerService/RegisterUnit: idempotent. Without a deadline: 30000 ms. Limits: 16777216 bytes for the
+ * request, 65536 for the response. */
 #define TQ_V1_CONTROLLER_REGISTER_UNIT_ID 0x0120u
 #define TQ_V1_CONTROLLER_REGISTER_UNIT_METHOD (&tq_v1_controller_service.methods[18])
 tq_status tq_v1_controller_register_unit(struct tq_channel *channel, const Tq__V1__RegisterUnitRequest *request,
@@ -374,7 +394,8 @@ static inline const Tq__V1__RegisterUnitResponse *tq_v1_controller_register_unit
                : NULL;
 }
 
-/* tq.v1.ControllerService/HeartbeatUnit: idempotent; 5000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/HeartbeatUnit: idempotent. Without a deadline: 5000 ms. Limits: 65536 bytes for the
+ * request, 4194304 for the response. */
 #define TQ_V1_CONTROLLER_HEARTBEAT_UNIT_ID 0x0121u
 #define TQ_V1_CONTROLLER_HEARTBEAT_UNIT_METHOD (&tq_v1_controller_service.methods[19])
 tq_status tq_v1_controller_heartbeat_unit(struct tq_channel *channel, const Tq__V1__HeartbeatUnitRequest *request,
@@ -392,7 +413,8 @@ static inline const Tq__V1__HeartbeatUnitResponse *tq_v1_controller_heartbeat_un
                : NULL;
 }
 
-/* tq.v1.ControllerService/DrainUnit: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/DrainUnit: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the request,
+ * 65536 for the response. */
 #define TQ_V1_CONTROLLER_DRAIN_UNIT_ID 0x0122u
 #define TQ_V1_CONTROLLER_DRAIN_UNIT_METHOD (&tq_v1_controller_service.methods[20])
 tq_status tq_v1_controller_drain_unit(struct tq_channel *channel, const Tq__V1__DrainUnitRequest *request,
@@ -410,7 +432,8 @@ static inline const Tq__V1__DrainUnitResponse *tq_v1_controller_drain_unit_respo
                : NULL;
 }
 
-/* tq.v1.ControllerService/ListUnits: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/ListUnits: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the request,
+ * 4194304 for the response. */
 #define TQ_V1_CONTROLLER_LIST_UNITS_ID 0x0123u
 #define TQ_V1_CONTROLLER_LIST_UNITS_METHOD (&tq_v1_controller_service.methods[21])
 tq_status tq_v1_controller_list_units(struct tq_channel *channel, const Tq__V1__ListUnitsRequest *request,
@@ -429,7 +452,8 @@ static inline const Tq__V1__ListUnitsResponse *tq_v1_controller_list_units_respo
 }
 
 /* The job's configuration, opaque to the controller.
- * tq.v1.ControllerService/SetConfig: idempotent; 30000 ms unless the call names a deadline; at most 1048576 bytes. */
+ * tq.v1.ControllerService/SetConfig: idempotent. Without a deadline: 30000 ms. Limits: 1048576 bytes for the
+ * request, 65536 for the response. */
 #define TQ_V1_CONTROLLER_SET_CONFIG_ID 0x0130u
 #define TQ_V1_CONTROLLER_SET_CONFIG_METHOD (&tq_v1_controller_service.methods[22])
 tq_status tq_v1_controller_set_config(struct tq_channel *channel, const Tq__V1__SetConfigRequest *request,
@@ -447,7 +471,8 @@ static inline const Tq__V1__SetConfigResponse *tq_v1_controller_set_config_respo
                : NULL;
 }
 
-/* tq.v1.ControllerService/GetConfig: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/GetConfig: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the request,
+ * 1048576 for the response. */
 #define TQ_V1_CONTROLLER_GET_CONFIG_ID 0x0131u
 #define TQ_V1_CONTROLLER_GET_CONFIG_METHOD (&tq_v1_controller_service.methods[23])
 tq_status tq_v1_controller_get_config(struct tq_channel *channel, const Tq__V1__GetConfigRequest *request,
@@ -465,7 +490,8 @@ static inline const Tq__V1__GetConfigResponse *tq_v1_controller_get_config_respo
                : NULL;
 }
 
-/* tq.v1.ControllerService/SaveControllerCheckpoint: repeated only with its key; 600000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/SaveControllerCheckpoint: repeated only with its key. Without a deadline: 600000 ms.
+ * Limits: 65536 bytes for the request, 65536 for the response. */
 #define TQ_V1_CONTROLLER_SAVE_CONTROLLER_CHECKPOINT_ID 0x0140u
 #define TQ_V1_CONTROLLER_SAVE_CONTROLLER_CHECKPOINT_METHOD (&tq_v1_controller_service.methods[24])
 tq_status tq_v1_controller_save_controller_checkpoint(struct tq_channel *channel, const Tq__V1__SaveControllerCheckpointRequest *request,
@@ -483,7 +509,8 @@ static inline const Tq__V1__SaveControllerCheckpointResponse *tq_v1_controller_s
                : NULL;
 }
 
-/* tq.v1.ControllerService/LoadControllerCheckpoint: repeated only with its key; 600000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ControllerService/LoadControllerCheckpoint: repeated only with its key. Without a deadline: 600000 ms.
+ * Limits: 65536 bytes for the request, 65536 for the response. */
 #define TQ_V1_CONTROLLER_LOAD_CONTROLLER_CHECKPOINT_ID 0x0141u
 #define TQ_V1_CONTROLLER_LOAD_CONTROLLER_CHECKPOINT_METHOD (&tq_v1_controller_service.methods[25])
 tq_status tq_v1_controller_load_controller_checkpoint(struct tq_channel *channel, const Tq__V1__LoadControllerCheckpointRequest *request,

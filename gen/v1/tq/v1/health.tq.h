@@ -1,4 +1,5 @@
-/* Written by protoc-gen-tq from tq/v1/health.proto. Do not edit. */
+/* Written by protoc-gen-tq from tq/v1/health.proto. Do not edit.
+ * X() blocks, X_cb() calls back, X_start() gives a future; owners, threads and errors: tq/rpc.h. */
 #ifndef TQ_GENERATED_tq_2fv1_2fhealth_2eproto_H
 #define TQ_GENERATED_tq_2fv1_2fhealth_2eproto_H
 
@@ -13,7 +14,8 @@ extern "C" {
 /* Service tq.v1.HealthService. */
 extern const struct tq_service tq_v1_health_service;
 
-/* tq.v1.HealthService/Check: idempotent; 5000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.HealthService/Check: idempotent. Without a deadline: 5000 ms. Limits: 65536 bytes for the request, 65536
+ * for the response. */
 #define TQ_V1_HEALTH_CHECK_ID 0x0301u
 #define TQ_V1_HEALTH_CHECK_METHOD (&tq_v1_health_service.methods[0])
 tq_status tq_v1_health_check(struct tq_channel *channel, const Tq__V1__CheckRequest *request,
@@ -31,7 +33,8 @@ static inline const Tq__V1__CheckResponse *tq_v1_health_check_response(const str
                : NULL;
 }
 
-/* tq.v1.HealthService/GetMetrics: idempotent; 5000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.HealthService/GetMetrics: idempotent. Without a deadline: 5000 ms. Limits: 65536 bytes for the request,
+ * 1048576 for the response. */
 #define TQ_V1_HEALTH_GET_METRICS_ID 0x0302u
 #define TQ_V1_HEALTH_GET_METRICS_METHOD (&tq_v1_health_service.methods[1])
 tq_status tq_v1_health_get_metrics(struct tq_channel *channel, const Tq__V1__GetMetricsRequest *request,

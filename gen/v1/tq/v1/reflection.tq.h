@@ -1,4 +1,5 @@
-/* Written by protoc-gen-tq from tq/v1/reflection.proto. Do not edit. */
+/* Written by protoc-gen-tq from tq/v1/reflection.proto. Do not edit.
+ * X() blocks, X_cb() calls back, X_start() gives a future; owners, threads and errors: tq/rpc.h. */
 #ifndef TQ_GENERATED_tq_2fv1_2freflection_2eproto_H
 #define TQ_GENERATED_tq_2fv1_2freflection_2eproto_H
 
@@ -13,7 +14,8 @@ extern "C" {
 /* Service tq.v1.ReflectionService. */
 extern const struct tq_service tq_v1_reflection_service;
 
-/* tq.v1.ReflectionService/ListServices: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.ReflectionService/ListServices: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 1048576 for the response. */
 #define TQ_V1_REFLECTION_LIST_SERVICES_ID 0x0311u
 #define TQ_V1_REFLECTION_LIST_SERVICES_METHOD (&tq_v1_reflection_service.methods[0])
 tq_status tq_v1_reflection_list_services(struct tq_channel *channel, const Tq__V1__ListServicesRequest *request,
@@ -32,7 +34,8 @@ static inline const Tq__V1__ListServicesResponse *tq_v1_reflection_list_services
 }
 
 /* The serialized google.protobuf.FileDescriptorProto of the file that defines a service.
- * tq.v1.ReflectionService/DescribeService: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+ * tq.v1.ReflectionService/DescribeService: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the
+ * request, 1048576 for the response. */
 #define TQ_V1_REFLECTION_DESCRIBE_SERVICE_ID 0x0312u
 #define TQ_V1_REFLECTION_DESCRIBE_SERVICE_METHOD (&tq_v1_reflection_service.methods[1])
 tq_status tq_v1_reflection_describe_service(struct tq_channel *channel, const Tq__V1__DescribeServiceRequest *request,
@@ -51,7 +54,8 @@ static inline const Tq__V1__DescribeServiceResponse *tq_v1_reflection_describe_s
 }
 
 /* Every limit in force, with its default and range.
- * tq.v1.ReflectionService/GetLimits: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+ * tq.v1.ReflectionService/GetLimits: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the request,
+ * 1048576 for the response. */
 #define TQ_V1_REFLECTION_GET_LIMITS_ID 0x0313u
 #define TQ_V1_REFLECTION_GET_LIMITS_METHOD (&tq_v1_reflection_service.methods[2])
 tq_status tq_v1_reflection_get_limits(struct tq_channel *channel, const Tq__V1__GetLimitsRequest *request,

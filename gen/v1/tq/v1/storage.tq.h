@@ -1,4 +1,5 @@
-/* Written by protoc-gen-tq from tq/v1/storage.proto. Do not edit. */
+/* Written by protoc-gen-tq from tq/v1/storage.proto. Do not edit.
+ * X() blocks, X_cb() calls back, X_start() gives a future; owners, threads and errors: tq/rpc.h. */
 #ifndef TQ_GENERATED_tq_2fv1_2fstorage_2eproto_H
 #define TQ_GENERATED_tq_2fv1_2fstorage_2eproto_H
 
@@ -15,8 +16,9 @@ extern const struct tq_service tq_v1_storage_service;
 
 /* The unit reads the cells from the writer (bulk, or the inline frames of this message), then answers with the digest of what
  * it stored. Visible to gets only when the whole put has succeeded. The writer compares the digests before it notifies.
- * tq.v1.StorageService/Put: repeated only with its key; 30000 ms unless the call names a deadline; at most 16777216 bytes; inline frames may come along.
- * Presence shows in the request: samples, cells, source. */
+ * tq.v1.StorageService/Put: repeated only with its key. Without a deadline: 30000 ms. Limits: 16777216 bytes for
+ * the request, 16777216 for the response. Inline frames may come along.
+ * In the request these show whether they were set: samples, cells, source. */
 #define TQ_V1_STORAGE_PUT_ID 0x0201u
 #define TQ_V1_STORAGE_PUT_METHOD (&tq_v1_storage_service.methods[0])
 tq_status tq_v1_storage_put(struct tq_channel *channel, const Tq__V1__PutRequest *request,
@@ -35,8 +37,9 @@ static inline const Tq__V1__PutResponse *tq_v1_storage_put_response(const struct
 }
 
 /* Where the cells lie, pinned for this session until Release; small ones come inline. All or nothing.
- * tq.v1.StorageService/Get: idempotent; 30000 ms unless the call names a deadline; at most 16777216 bytes; inline frames may come along.
- * Presence shows in the request: samples. */
+ * tq.v1.StorageService/Get: idempotent. Without a deadline: 30000 ms. Limits: 16777216 bytes for the request,
+ * 16777216 for the response. Inline frames may come along.
+ * In the request these show whether they were set: samples. */
 #define TQ_V1_STORAGE_GET_ID 0x0202u
 #define TQ_V1_STORAGE_GET_METHOD (&tq_v1_storage_service.methods[1])
 tq_status tq_v1_storage_get(struct tq_channel *channel, const Tq__V1__GetRequest *request,
@@ -55,7 +58,8 @@ static inline const Tq__V1__GetResponse *tq_v1_storage_get_response(const struct
 }
 
 /* Gives pins back. Unknown ones are ignored: they ended with their session.
- * tq.v1.StorageService/Release: idempotent; 30000 ms unless the call names a deadline; at most 65536 bytes. */
+ * tq.v1.StorageService/Release: idempotent. Without a deadline: 30000 ms. Limits: 65536 bytes for the request,
+ * 65536 for the response. */
 #define TQ_V1_STORAGE_RELEASE_ID 0x0203u
 #define TQ_V1_STORAGE_RELEASE_METHOD (&tq_v1_storage_service.methods[2])
 tq_status tq_v1_storage_release(struct tq_channel *channel, const Tq__V1__ReleaseRequest *request,
@@ -73,8 +77,9 @@ static inline const Tq__V1__ReleaseResponse *tq_v1_storage_release_response(cons
                : NULL;
 }
 
-/* tq.v1.StorageService/Clear: idempotent; 30000 ms unless the call names a deadline; at most 16777216 bytes.
- * Presence shows in the request: samples. */
+/* tq.v1.StorageService/Clear: idempotent. Without a deadline: 30000 ms. Limits: 16777216 bytes for the request,
+ * 65536 for the response.
+ * In the request these show whether they were set: samples. */
 #define TQ_V1_STORAGE_CLEAR_ID 0x0204u
 #define TQ_V1_STORAGE_CLEAR_METHOD (&tq_v1_storage_service.methods[3])
 tq_status tq_v1_storage_clear(struct tq_channel *channel, const Tq__V1__ClearRequest *request,
@@ -93,8 +98,9 @@ static inline const Tq__V1__ClearResponse *tq_v1_storage_clear_response(const st
 }
 
 /* Which cells exist, without their bytes.
- * tq.v1.StorageService/Describe: idempotent; 30000 ms unless the call names a deadline; at most 16777216 bytes.
- * Presence shows in the request: samples. */
+ * tq.v1.StorageService/Describe: idempotent. Without a deadline: 30000 ms. Limits: 16777216 bytes for the request,
+ * 16777216 for the response.
+ * In the request these show whether they were set: samples. */
 #define TQ_V1_STORAGE_DESCRIBE_ID 0x0205u
 #define TQ_V1_STORAGE_DESCRIBE_METHOD (&tq_v1_storage_service.methods[4])
 tq_status tq_v1_storage_describe(struct tq_channel *channel, const Tq__V1__DescribeRequest *request,
@@ -112,7 +118,8 @@ static inline const Tq__V1__DescribeResponse *tq_v1_storage_describe_response(co
                : NULL;
 }
 
-/* tq.v1.StorageService/GetStats: idempotent; 5000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.StorageService/GetStats: idempotent. Without a deadline: 5000 ms. Limits: 65536 bytes for the request,
+ * 65536 for the response. */
 #define TQ_V1_STORAGE_GET_STATS_ID 0x0206u
 #define TQ_V1_STORAGE_GET_STATS_METHOD (&tq_v1_storage_service.methods[5])
 tq_status tq_v1_storage_get_stats(struct tq_channel *channel, const Tq__V1__GetStatsRequest *request,
@@ -130,7 +137,8 @@ static inline const Tq__V1__GetStatsResponse *tq_v1_storage_get_stats_response(c
                : NULL;
 }
 
-/* tq.v1.StorageService/SaveStorageCheckpoint: repeated only with its key; 600000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.StorageService/SaveStorageCheckpoint: repeated only with its key. Without a deadline: 600000 ms. Limits:
+ * 65536 bytes for the request, 65536 for the response. */
 #define TQ_V1_STORAGE_SAVE_STORAGE_CHECKPOINT_ID 0x0210u
 #define TQ_V1_STORAGE_SAVE_STORAGE_CHECKPOINT_METHOD (&tq_v1_storage_service.methods[6])
 tq_status tq_v1_storage_save_storage_checkpoint(struct tq_channel *channel, const Tq__V1__SaveStorageCheckpointRequest *request,
@@ -148,7 +156,8 @@ static inline const Tq__V1__SaveStorageCheckpointResponse *tq_v1_storage_save_st
                : NULL;
 }
 
-/* tq.v1.StorageService/LoadStorageCheckpoint: repeated only with its key; 600000 ms unless the call names a deadline; at most 65536 bytes. */
+/* tq.v1.StorageService/LoadStorageCheckpoint: repeated only with its key. Without a deadline: 600000 ms. Limits:
+ * 65536 bytes for the request, 65536 for the response. */
 #define TQ_V1_STORAGE_LOAD_STORAGE_CHECKPOINT_ID 0x0211u
 #define TQ_V1_STORAGE_LOAD_STORAGE_CHECKPOINT_METHOD (&tq_v1_storage_service.methods[7])
 tq_status tq_v1_storage_load_storage_checkpoint(struct tq_channel *channel, const Tq__V1__LoadStorageCheckpointRequest *request,
