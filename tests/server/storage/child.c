@@ -21,7 +21,10 @@ void child_start(struct child *child, const char *program, const char *const *ar
     const char *folder = getenv("TQ_BIN_DIR");
     int ends[2];
     size_t n = 0;
-    snprintf(path, sizeof(path), "%s/%s", folder != NULL ? folder : "bin", program);
+    if (program[0] == '/')
+        snprintf(path, sizeof(path), "%s", program);
+    else
+        snprintf(path, sizeof(path), "%s/%s", folder != NULL ? folder : "bin", program);
     while (args[n] != NULL && n < MAX_ARGS) {
         argv[n + 1] = args[n];
         n++;

@@ -14,7 +14,7 @@ struct child {
     char address[200];
 };
 
-/* `program` is the name of one of our programs, found in $TQ_BIN_DIR; `args` ends with NULL. */
+/* `program` is the name of one of our programs, found in $TQ_BIN_DIR, or a path; `args` ends with NULL. */
 void child_start(struct child *child, const char *program, const char *const *args);
 /* Waits for "ready ADDRESS" on its stdout. */
 void child_wait_ready(struct child *child);
