@@ -141,8 +141,8 @@ static tq_status check_names(const struct tq_store *store, const struct tq_field
     return status;
 }
 
-tq_status tq_fields_check(const struct tq_store *store, const struct tq_fields_in *in,
-                          struct tq_declaration *out_declarations, const uint64_t **out_sizes, struct tq_error *err)
+tq_status tq_put_fields_check(const struct tq_store *store, const struct tq_fields_in *in,
+                              struct tq_declaration *out_declarations, const uint64_t **out_sizes, struct tq_error *err)
 {
     tq_status status = check_names(store, in, err);
     for (size_t f = 0; f < in->n_fields && status == TQ_OK; f++) {

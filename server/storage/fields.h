@@ -17,9 +17,9 @@ struct tq_fields_in {
     size_t n_shapes;
     size_t n_samples;
 };
-TQ_MUST_CHECK tq_status tq_fields_check(const struct tq_store *store, const struct tq_fields_in *in,
-                                        struct tq_declaration *out_declarations, const uint64_t **out_sizes,
-                                        struct tq_error *err);
+TQ_MUST_CHECK tq_status tq_put_fields_check(const struct tq_store *store, const struct tq_fields_in *in,
+                                            struct tq_declaration *out_declarations, const uint64_t **out_sizes,
+                                            struct tq_error *err);
 /* Bytes of a cell: shape (rank sizes) times the element. False when that overflows. */
 TQ_MUST_CHECK bool tq_cell_bytes(const uint64_t *shape, uint32_t rank, uint32_t dtype, uint64_t *out_bytes);
 

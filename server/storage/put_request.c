@@ -28,7 +28,7 @@ static tq_status open_fields(const struct tq_store *store, const Tq__V1__PutRequ
     request->sizes = tq_seam_alloc_array(store->seam, message->n_fields, sizeof(*request->sizes));
     if (request->fields == NULL || request->sizes == NULL)
         return no_memory(err);
-    tq_status status = tq_fields_check(store, &in, request->fields, request->sizes, err);
+    tq_status status = tq_put_fields_check(store, &in, request->fields, request->sizes, err);
     if (status != TQ_OK)
         return status;
     uint64_t cells;
