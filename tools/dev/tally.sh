@@ -27,7 +27,7 @@ tally_failed() { awk '{ n += $2 } END { print n + 0 }' "$TQ_TALLY"; }
 tally_add() { echo "$1 $2" >>"$TQ_TALLY"; }
 
 tally_stop() {
-    [ -z "${tally_child:-}" ] || kill -TERM "$tally_child" 2>/dev/null || true
+    kill -TERM $(jobs -p) 2>/dev/null || true # what runs, even when it has only just begun
     tally_add 0 1
     exit "$1"
 }
