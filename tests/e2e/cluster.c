@@ -18,10 +18,24 @@
 
 enum { READY_MS = 20000, STOP_MS = 10000, ARGUMENTS_MAX = 32 };
 
+/* Beside this program, as when installed; false when it is not there. */
+static bool find_beside(const char *program, char *path, size_t room)
+{
+    ssize_t len = readlink("/proc/self/exe", path, room - 1);
+    if (len <= 0)
+        return false;
+    path[len] = '\0';
+    char *slash = strrchr(path, '/');
+    size_t folder = (size_t)(slash - path) + 1;
+    int named = snprintf(path + folder, room - folder, "%s", program);
+    return named > 0 && (size_t)named < room - folder && access(path, X_OK) == 0;
+}
+
 static void path_of(const char *program, char *path, size_t room)
 {
     const char *folder = getenv("TQ_BIN_DIR");
-    snprintf(path, room, "%s/%s", folder != NULL ? folder : CLUSTER_BIN_DIR, program);
+    if (folder != NULL || !find_beside(program, path, room))
+        snprintf(path, room, "%s/%s", folder != NULL ? folder : CLUSTER_BIN_DIR, program);
 }
 
 /* ---- one child ---- */
@@ -65,7 +79,7 @@ static tq_status await_ready(const char *program, int fd, struct cluster_child *
     char line[CLUSTER_ADDRESS_MAX + sizeof(ready)];
     if (!read_line(fd, line, sizeof(line)) || strncmp(line, ready, strlen(ready)) != 0)
         return tq_fail(err, TQ_UNAVAILABLE, NULL, "%s did not say that it is ready", program);
-    snprintf(child->address, sizeof(child->address), "%s", line + strlen(ready));
+    snprintf(child->address, sizeof(child->address), "%.*s", CLUSTER_ADDRESS_MAX - 1, line + strlen(ready));
     return TQ_OK;
 }
 

@@ -1,6 +1,7 @@
 /* tests/e2e/cluster.h: a controller and storage units as child processes, for tests and benchmarks. The programs are
- * found in $TQ_BIN_DIR, else in the folder named at build time. Children die with this process; they are ended by pid.
- * Owns: the children. Threads: one. Every wait is bounded; what fails fails the caller by a status and a message. */
+ * found in $TQ_BIN_DIR, else beside this program, else in the folder named at build time. Children die with this
+ * process; they are ended by pid. Owns: the children. Threads: one. Every wait is bounded; what fails fails the caller
+ * by a status and a message. */
 #ifndef TQ_TESTS_E2E_CLUSTER_H
 #define TQ_TESTS_E2E_CLUSTER_H
 
