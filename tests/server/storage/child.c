@@ -70,7 +70,9 @@ void child_wait_ready(struct child *child)
     char line[300];
     assert_true(child_read_line(child, line, sizeof(line)));
     assert_memory_equal(line, "ready ", 6);
-    snprintf(child->address, sizeof(child->address), "%s", line + 6);
+    size_t len = strlen(line + 6);
+    assert_true(len < sizeof(child->address));
+    memcpy(child->address, line + 6, len + 1);
 }
 
 int child_wait(struct child *child)
