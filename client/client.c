@@ -49,14 +49,15 @@ void tq_error_prefix(struct tq_error *err, const char *format, ...)
 {
     if (err == NULL)
         return;
-    char old[TQ_MESSAGE_MAX];
-    memcpy(old, err->message, sizeof(old));
+    struct tq_error inner = *err;
+    char what[TQ_MESSAGE_MAX];
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(err->message, sizeof(err->message), format, args);
+    vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    if (len >= 0 && (size_t)len < sizeof(err->message))
-        snprintf(err->message + len, sizeof(err->message) - (size_t)len, ": %s", old);
+    tq_fail(err, inner.status, inner.reason, "%s: %s", what, inner.message);
+    err->outcome = inner.outcome;
+    err->retry_after_ms = inner.retry_after_ms;
 }
 
 tq_status tq_reply_fail(struct tq_reply *reply, struct tq_error *err)

@@ -178,6 +178,11 @@ static void keep_all(struct fake *fake, const Tq__V1__PutRequest *request, const
     assert_int_equal(cell, n * request->n_fields);
 }
 
+static void give_up(void *user, tq_status why)
+{
+    tq_server_fail(user, why, NULL, "nobody waits any more");
+}
+
 static void put(void *state, const Tq__V1__PutRequest *request, struct tq_server_call *call)
 {
     struct fake *fake = state;
@@ -188,8 +193,10 @@ static void put(void *state, const Tq__V1__PutRequest *request, struct tq_server
         tq_server_fail(call, TQ_RESOURCE_EXHAUSTED, "BUDGET_BYTES", "no room");
         return;
     }
-    if (unit == atomic_load(&fake->hold_unit))
-        return; /* the server ends it when it closes */
+    if (unit == atomic_load(&fake->hold_unit)) {
+        tq_server_call_on_gone(call, give_up, call);
+        return;
+    }
     uint8_t *bytes = join_frames(fake, call, &n_bytes);
     Tq__V1__PutResponse response = TQ__V1__PUT_RESPONSE__INIT;
     response.n_digest = n_cells;
