@@ -136,6 +136,17 @@ void tq_task_consume(struct tq_task *task, const roaring_bitmap_t *slots)
         tq_feed_remove(tq_container_of(node, struct tq_feed, in_task), slots);
 }
 
+void tq_task_restore(struct tq_task *task, const roaring_bitmap_t *slots)
+{
+    roaring_bitmap_andnot_inplace(task->consumed, slots);
+    tq_list_each (node, &task->feeds) {
+        struct tq_feed *feed = tq_container_of(node, struct tq_feed, in_task);
+        roaring_bitmap_t *ready = roaring_bitmap_and(slots, feed->view->ready);
+        tq_feed_add(feed, ready);
+        roaring_bitmap_free(ready);
+    }
+}
+
 uint64_t tq_task_reset(struct tq_task *task)
 {
     uint64_t n = roaring_bitmap_get_cardinality(task->consumed);

@@ -48,6 +48,8 @@ uint64_t tq_feed_pending(const struct tq_feed *feed);
 
 /* Marks slots as consumed in the task and takes them from all its feeds. */
 void tq_task_consume(struct tq_task *task, const roaring_bitmap_t *slots);
+/* The task has not consumed these slots after all. */
+void tq_task_restore(struct tq_task *task, const roaring_bitmap_t *slots);
 /* The task has consumed nothing any more. Returns how many samples it had. */
 uint64_t tq_task_reset(struct tq_task *task);
 

@@ -407,6 +407,18 @@ void tq_fetch_cancel(struct tq_table *table, struct tq_waiter *waiter)
     leave_partition(table, waiter);
 }
 
+void tq_fetch_undo(struct tq_table *table, struct tq_waiter *waiter)
+{
+    TQ_ASSERT(waiter->state == TQ_WAITER_IDLE);
+    if (waiter->n == 0 || waiter->want.replacement)
+        return;
+    struct tq_task *task = tq_partition_find_task(waiter->partition, waiter->want.task);
+    roaring_bitmap_t *slots = roaring_bitmap_of_ptr(waiter->n, waiter->slots);
+    tq_task_restore(task, slots);
+    roaring_bitmap_free(slots);
+    tq_fetch_wake(table, waiter->partition);
+}
+
 void tq_waiter_fini(struct tq_table *table, struct tq_waiter *waiter)
 {
     TQ_ASSERT(waiter->state == TQ_WAITER_IDLE);

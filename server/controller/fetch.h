@@ -54,6 +54,8 @@ void tq_fetch_start(struct tq_table *table, struct tq_waiter *waiter, int64_t no
 struct tq_waiter *tq_fetch_take_done(struct tq_table *table);
 /* Nobody waits any more: IDLE again, wherever it was. What it was handed out in the meantime stays consumed. */
 void tq_fetch_cancel(struct tq_table *table, struct tq_waiter *waiter);
+/* The batch that an ended fetch got could not be delivered: others may have it. The table has not changed since. */
+void tq_fetch_undo(struct tq_table *table, struct tq_waiter *waiter);
 void tq_waiter_fini(struct tq_table *table, struct tq_waiter *waiter);
 
 /* Ends those that are due. */

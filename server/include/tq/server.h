@@ -19,6 +19,29 @@ extern "C" {
 
 /* ---- controller ---- */
 
+/* Zero means the default. */
+struct tq_controller_opts {
+    const char *listen;     /* default: "tcp://127.0.0.1:7600"; port 0: a free one */
+    const char *advertise;  /* what peers are told; default: the bound address */
+    const char *name;       /* in peers' logs; default: "controller" */
+    bool insecure;          /* allow other than loopback and unix sockets */
+    uint32_t heartbeat_ms;  /* asked of units, three missed: lost; 20..60000, default 1000 */
+    uint8_t cluster_id[16]; /* all zero: learn it from the first peer */
+};
+
+struct tq_controller;
+
+/* Serves when it returns, on a thread of its own. Fails with INVALID_ARGUMENT (which option), UNAVAILABLE (address in
+ * use), PERMISSION_DENIED (not loopback and not insecure), RESOURCE_EXHAUSTED. */
+TQ_PUBLIC TQ_MUST_CHECK tq_status tq_controller_open(const struct tq_controller_opts *opts,
+                                                     struct tq_controller **out_controller, struct tq_error *err);
+/* Takes no calls any more; fetches that wait end with UNAVAILABLE, other running calls by the deadline. */
+TQ_PUBLIC void tq_controller_drain(struct tq_controller *controller, int64_t deadline_ns);
+/* Ends what still runs; forgets everything. NULL is allowed. */
+TQ_PUBLIC void tq_controller_close(struct tq_controller *controller);
+/* Lives as long as the controller. */
+TQ_PUBLIC const char *tq_controller_address(const struct tq_controller *controller);
+
 /* ---- storage unit ---- */
 
 /* Zero means the default. */
