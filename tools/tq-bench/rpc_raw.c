@@ -131,7 +131,7 @@ double rpc_raw_pipelined(void *context, const char *address, double seconds, uns
     int64_t begin = tq_now_ns(), until = begin + (int64_t)(seconds * 1e9), now = begin;
     while (now < until) {
         for (unsigned i = 0; i < 64; i++)
-            if (receive(socket, answer, sizeof(answer), true) < 0 || zmq_send(socket, body, sizeof(body), 0) < 0)
+            if (zmq_recv(socket, answer, sizeof(answer), 0) < 0 || zmq_send(socket, body, sizeof(body), 0) < 0)
                 die("exchange");
         done += 64;
         now = tq_now_ns();
@@ -152,7 +152,7 @@ static void *run_client(void *arg)
     struct raw_client *client = arg;
     void *socket = dial(client->context, client->address);
     while (tq_now_ns() < client->until_ns) {
-        exchange(socket, true);
+        exchange(socket, false);
         client->done++;
     }
     zmq_close(socket);

@@ -10,7 +10,6 @@
 #include "transport/base/assert.h"
 
 enum { NS_PER_MS = 1000000, BATCH = 256, SPARE_MAX = 4096, GOODBYE_MS = 100 };
-enum { SPIN_NS = 50 * 1000 }; /* docs/decisions: polling some tens of us before sleeping */
 
 /* ---- what the core wants done ---- */
 
@@ -329,17 +328,10 @@ void tq_channel_hand_over_locked(struct tq_channel *channel)
     pthread_cond_signal(&waiter->wake);
 }
 
-/* Looks for a while without sleeping: a wake-up across CPUs costs more than most round trips. */
-static int spin_then_poll(struct pollfd *fds, unsigned n, int64_t until_ns)
+/* Sleeps at once. Polling first was measured and lost everywhere: libzmq's own threads need the CPU that it burns. */
+static int poll_until(struct pollfd *fds, unsigned n, int64_t until_ns, int64_t now_ns)
 {
-    int64_t now = tq_now_ns(), spin_until = now + SPIN_NS;
-    while (now < spin_until && now < until_ns) {
-        int ready = poll(fds, n, 0);
-        if (ready != 0)
-            return ready;
-        now = tq_now_ns();
-    }
-    int64_t left = until_ns == INT64_MAX ? INT64_MAX : until_ns - now;
+    int64_t left = until_ns == INT64_MAX ? INT64_MAX : until_ns - now_ns;
     int64_t left_ms = left <= 0 ? 0 : left / NS_PER_MS + (left % NS_PER_MS != 0);
     return poll(fds, n, left_ms >= INT_MAX ? -1 : (int)left_ms);
 }
@@ -358,7 +350,7 @@ void tq_channel_sleep_locked(struct tq_channel *channel)
     }
     int64_t until = channel->sleeps_until_ns;
     pthread_mutex_unlock(&channel->lock);
-    int ready = spin_then_poll(fds, n + 1, until);
+    int ready = poll_until(fds, n + 1, until, tq_seam_now_ns(channel->seam));
     TQ_ASSERT(ready >= 0 || errno == EINTR || errno == ENOMEM);
     if (ready > 0 && (fds[n].revents & POLLIN) != 0) {
         ssize_t got = read(channel->wake_fd, &count, sizeof(count));

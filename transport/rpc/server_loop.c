@@ -1,4 +1,4 @@
-/* The loop of a server: messages in batches, letters, timers; then a short look and a sleep. */
+/* The loop of a server: messages in batches, letters, timers; then a sleep. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -10,7 +10,6 @@
 #include "transport/rpc/server.h"
 
 enum { BATCH = 256, NS_PER_MS = 1000000 };
-enum { SPIN_NS = 50 * 1000 }; /* as the client: see channel.c */
 #define GRACE_NS INT64_C(1000000000)
 
 static __thread struct tq_server *here;
@@ -91,21 +90,13 @@ static int64_t next_ns(const struct tq_server *server)
 }
 
 /* Returns whether the mailbox has something. */
-static bool sleep_until(struct tq_server *server, int64_t until_ns, bool spin)
+static bool sleep_until(struct tq_server *server, int64_t until_ns)
 {
     struct pollfd fds[] = { { .fd = server->router_fd, .events = POLLIN },
                             { .fd = server->mailbox.wake_fd, .events = POLLIN } };
-    int64_t now = tq_now_ns(), spin_until = spin ? now + SPIN_NS : now;
-    int ready = 0;
-    while (ready == 0 && now < spin_until && now < until_ns) {
-        ready = poll(fds, 2, 0);
-        now = tq_now_ns();
-    }
-    if (ready == 0) {
-        int64_t left = until_ns - now;
-        int64_t left_ms = left <= 0 ? 0 : left / NS_PER_MS + (left % NS_PER_MS != 0);
-        ready = poll(fds, 2, left_ms >= INT_MAX ? -1 : (int)left_ms);
-    }
+    int64_t left = until_ns == INT64_MAX ? INT64_MAX : until_ns - tq_seam_now_ns(server->seam);
+    int64_t left_ms = left <= 0 ? 0 : left / NS_PER_MS + (left % NS_PER_MS != 0);
+    int ready = poll(fds, 2, left_ms >= INT_MAX ? -1 : (int)left_ms);
     TQ_ASSERT(ready >= 0 || errno == EINTR || errno == ENOMEM);
     return ready > 0 && fds[1].revents != 0;
 }
@@ -175,7 +166,7 @@ void *tq_server_run(void *arg)
         tell_drained(server);
         if (router_ready(server))
             continue;
-        mail = sleep_until(server, next_ns(server), busy);
+        mail = sleep_until(server, next_ns(server));
     }
     end_calls(server);
     return NULL;
