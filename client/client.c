@@ -104,6 +104,7 @@ static tq_status open_parts(struct tq_client *client, const struct tq_client_opt
     status = tq_channel_open(client->runtime, controller_address(opts), &channel_opts, &client->controller, err);
     if (status != TQ_OK)
         return status;
+    tq_channel_keep(client->controller);
     struct tq_bulk_opts bulk_opts = { .mode = opts->bulk, .tcp_only = opts->tcp_only };
     status = tq_bulk_open(&bulk_opts, &client->bulk, err);
     return status == TQ_OK ? greet(client, err) : status;
@@ -133,7 +134,7 @@ tq_status tq_client_open(const struct tq_client_opts *opts, struct tq_client **o
     tq_undos_init(&client->undos);
     client->timeout_ms = opts->timeout_ms != 0 ? opts->timeout_ms : TIMEOUT_MS;
     tq_buffers_init(&client->buffers, opts->receive_cache_bytes != 0 ? opts->receive_cache_bytes : CACHE_BYTES);
-    tq_units_init(&client->units, NULL, opts->sockets, opts->bulk != TQ_BULK_OFF);
+    tq_units_init(&client->units, NULL, opts->sockets);
     status = open_parts(client, opts, err);
     if (status != TQ_OK) {
         tq_client_close(client);

@@ -5,9 +5,9 @@
 #include "transport/base/assert.h"
 #include "transport/base/seam.h"
 
-void tq_units_init(struct tq_units *units, struct tq_runtime *runtime, uint32_t sockets, bool keep)
+void tq_units_init(struct tq_units *units, struct tq_runtime *runtime, uint32_t sockets)
 {
-    *units = (struct tq_units){ .runtime = runtime, .sockets = sockets, .keep = keep };
+    *units = (struct tq_units){ .runtime = runtime, .sockets = sockets };
     pthread_mutex_init(&units->lock, NULL);
 }
 
@@ -46,8 +46,7 @@ static tq_status open_unit(struct tq_units *units, const struct tq_unit_info *in
     unit->number = info->number;
     unit->epoch = info->epoch;
     unit->holds = 1;
-    if (units->keep)
-        tq_channel_keep(unit->channel);
+    tq_channel_keep(unit->channel); /* pins of a long read must outlive it */
     *out_unit = unit;
     return TQ_OK;
 }

@@ -21,12 +21,11 @@ struct tq_unit {
 struct tq_units {
     struct tq_runtime *runtime;
     uint32_t sockets;
-    bool keep; /* sessions must outlive quiet times: pins of bulk reads */
     pthread_mutex_t lock;
     struct tq_unit *list; /* under lock */
 };
 
-void tq_units_init(struct tq_units *units, struct tq_runtime *runtime, uint32_t sockets, bool keep);
+void tq_units_init(struct tq_units *units, struct tq_runtime *runtime, uint32_t sockets);
 /* Every unit must have been dropped. */
 void tq_units_fini(struct tq_units *units);
 
