@@ -20,7 +20,7 @@ struct tq_arena {
     struct block *current; /* the last of the list */
     size_t budget;
     size_t used;
-    bool exhausted;
+    bool exhausted, failed;
 };
 
 static struct block *add_block(struct tq_arena *arena, size_t capacity)
@@ -86,8 +86,10 @@ void *tq_arena_alloc(struct tq_arena *arena, size_t len)
     struct block *block = arena->current;
     if (block == NULL || rounded > block->capacity - block->used)
         block = add_block(arena, next_capacity(arena, rounded));
-    if (block == NULL)
+    if (block == NULL) {
+        arena->failed = true;
         return NULL;
+    }
     void *memory = block->bytes + block->used;
     block->used += rounded;
     arena->used += rounded;
@@ -115,7 +117,7 @@ void tq_arena_reset(struct tq_arena *arena, size_t budget_bytes)
     arena->current = first;
     arena->budget = budget_bytes;
     arena->used = 0;
-    arena->exhausted = false;
+    arena->exhausted = arena->failed = false;
 }
 
 size_t tq_arena_used(const struct tq_arena *arena)
@@ -126,4 +128,9 @@ size_t tq_arena_used(const struct tq_arena *arena)
 bool tq_arena_exhausted(const struct tq_arena *arena)
 {
     return arena->exhausted;
+}
+
+bool tq_arena_failed(const struct tq_arena *arena)
+{
+    return arena->failed;
 }

@@ -25,5 +25,7 @@ void tq_arena_reset(struct tq_arena *arena, size_t budget_bytes);
 size_t tq_arena_used(const struct tq_arena *arena);
 /* Whether an allocation failed because of the budget since the last reset: tells "too big" from "broken". */
 bool tq_arena_exhausted(const struct tq_arena *arena);
+/* Whether one failed because the system had no memory. */
+bool tq_arena_failed(const struct tq_arena *arena);
 
 #endif

@@ -34,11 +34,16 @@ tq_status tq_body_decode(struct tq_arena *arena, const ProtobufCMessageDescripto
     static const uint8_t nothing[1];
     const ProtobufCMessage *message =
         protobuf_c_message_unpack(descriptor, &allocator, bytes.len, bytes.ptr != NULL ? bytes.ptr : nothing);
-    if (message == NULL && tq_arena_exhausted(arena))
+    if (message != NULL) {
+        *out_message = message;
+        return TQ_OK;
+    }
+    /* The scan knows the budget, so an exhausted one means bytes that make protobuf-c merge again and again. */
+    if (tq_arena_exhausted(arena))
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "BODY_BYTES", "%s of %zu bytes needs more than %zu bytes of memory",
                        descriptor->name, bytes.len, scan.memory_bytes);
-    if (message == NULL)
-        return tq_fail(err, TQ_INVALID_ARGUMENT, "MALFORMED", "%zu bytes that are no %s", bytes.len, descriptor->name);
-    *out_message = message;
-    return TQ_OK;
+    if (tq_arena_failed(arena))
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a %s of %zu bytes", descriptor->name,
+                       bytes.len);
+    return tq_fail(err, TQ_INVALID_ARGUMENT, "MALFORMED", "%zu bytes that are no %s", bytes.len, descriptor->name);
 }

@@ -54,9 +54,9 @@ static const char *verdict_text(uint32_t verdict)
 static void fail_late(struct tq_client_core *core, struct tq_call *call, int64_t now_ns)
 {
     const char *verdict = call->state == TQ_CALL_ASKING ? verdict_text(call->verdict) : "not_asked";
-    enum tq_outcome outcome =
-        call->verdict == tq_wire_Verdict_VERDICT_NEVER_ARRIVED && !call->epochs_differ ? TQ_OUTCOME_NOT_STARTED
-                                                                                       : TQ_OUTCOME_UNKNOWN;
+    enum tq_outcome outcome = call->verdict == tq_wire_Verdict_VERDICT_NEVER_ARRIVED && !call->epochs_differ
+                                  ? TQ_OUTCOME_NOT_STARTED
+                                  : TQ_OUTCOME_UNKNOWN;
     core->stats.timeouts++;
     tq_warn("call-lost", "method=%s call=%016" PRIx64 " peer=%s attempts=%u verdict=%s bytes=%" PRIu64 " age_ms=%lld",
             call->method->name, call->id, core->address, call->attempt, verdict, call->bytes,

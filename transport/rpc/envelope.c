@@ -104,6 +104,10 @@ tq_status tq_envelope_decode(struct tq_bytes frame, tq_wire_Envelope *out_envelo
     if (out_envelope->idempotency_key.size != 0 && out_envelope->idempotency_key.size != TQ_KEY_BYTES)
         return tq_fail(err, TQ_INVALID_ARGUMENT, "ENVELOPE", "idempotency_key of %u bytes: expected 16",
                        (unsigned)out_envelope->idempotency_key.size);
+    /* nanopb counts the padding behind an array of odd size as room. */
+    if (out_envelope->trace.size > sizeof(out_envelope->trace.bytes))
+        return tq_fail(err, TQ_INVALID_ARGUMENT, "ENVELOPE", "trace of %u bytes: at most 25",
+                       (unsigned)out_envelope->trace.size);
     size_t at = TQ_ENVELOPE_PREFIX + len;
     *out_body = (struct tq_bytes){ frame.ptr + at, frame.len - at };
     return TQ_OK;
