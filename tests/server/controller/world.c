@@ -125,7 +125,7 @@ unsigned world_take_done(struct world *world)
 {
     unsigned n = 0;
     for (struct tq_waiter *waiter; (waiter = tq_fetch_take_done(&world->table)) != NULL; n++)
-        tq_container_of(waiter, struct world_waiter, waiter)->ended = true;
+        tq_container_of(waiter, struct world_waiter, waiter)->ended = ++world->n_ended;
     return n;
 }
 

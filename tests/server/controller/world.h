@@ -16,6 +16,7 @@ struct world {
     uint64_t groups[WORLD_MAX];
     uint32_t n;
     bool remainder;
+    unsigned n_ended; /* waiters */
 };
 
 #define WORLD_MS INT64_C(1000000)
@@ -42,7 +43,7 @@ struct world_waiter {
     struct tq_waiter waiter;
     char fields[128];
     char *names[8];
-    bool ended;
+    unsigned ended; /* 1, 2, ...: the how manieth to end; 0: it waits */
 };
 void world_park(struct world *world, struct world_waiter *waiter, const char *partition, const char *task,
                 const char *fields, uint32_t batch_size, uint32_t group_size, int64_t wait_ms, bool polling);
