@@ -12,6 +12,9 @@
  * for a call that failed. */
 int tq_command_put(int argc, char **argv);
 int tq_command_get(int argc, char **argv);
+/* `tq up ...`, `tq status ...`: the same. */
+int tq_command_up(int argc, char **argv);
+int tq_command_status(int argc, char **argv);
 
 /* Parses; prints help. Returns -1 when the command is to go on, else its exit code. */
 int tq_command_parse(const struct tq_flags *flags, int argc, char **argv, int *out_operands);
