@@ -8,8 +8,8 @@ tally_open "${TQ_LIMIT_S:-2400}"
 step "packages" tools/dev/setup.sh build test || exit
 step "build release" tools/dev/build.sh release &&
     suite "long tests" tools/dev/run_ctest.sh release 'long' 1
-step "build tsan" tools/dev/build.sh tsan tests_unit tests_sim tests_threads &&
-    suite "unit, simulation and threaded tests under TSan" tools/dev/run_ctest.sh tsan 'unit|sim|threads' 2
+step "build tsan" tools/dev/build.sh tsan tests_unit tests_threads programs &&
+    suite "unit and threaded tests under TSan" tools/dev/run_ctest.sh tsan 'unit|threads' 2
 step "build fuzz" tools/dev/build.sh fuzz tests_fuzz && {
     suite "fuzzers find new edges from nothing" tools/dev/fuzz.sh edges 10
     suite "fuzzing, 20 s a target" tools/dev/fuzz.sh each 20
