@@ -66,9 +66,11 @@ static bool take_line(void *user, struct child *child, const char *line)
 {
     struct run *run = user;
     (void)child;
+    const size_t steps = run->report.rewards.count;
     if (!report_take(&run->report, line))
         return false;
-    progress_show(&run->progress, &run->report);
+    if (run->report.rewards.count > steps)
+        progress_show(&run->progress, &run->report);
     return true;
 }
 

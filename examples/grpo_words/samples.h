@@ -17,10 +17,7 @@
 #include "examples/grpo_words/completion.h"
 #include "tq/client.h"
 
-/* The partition that samples stream through. */
-#define SAMPLES_PARTITION "samples"
-
-enum { SAMPLE_FIELDS = 8 };
+enum { SAMPLE_FIELDS = 8, SAMPLES_PARTITION_BYTES = 40 };
 
 struct sample {
     struct completion completion;
@@ -34,6 +31,9 @@ struct samples {
     size_t count;
     size_t room;
 };
+
+/* The name of the partition that the samples of a step go through. */
+void samples_partition(uint64_t step, char name[SAMPLES_PARTITION_BYTES]);
 
 /* False when there is no memory; *samples may be closed in any case. */
 bool samples_open(struct samples *samples, size_t room);

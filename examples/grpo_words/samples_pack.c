@@ -1,6 +1,8 @@
 #include "examples/grpo_words/samples.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +27,11 @@ struct samples_pack {
     struct tq_column columns[SAMPLE_FIELDS];
     struct tq_batch batch;
 };
+
+void samples_partition(uint64_t step, char name[SAMPLES_PARTITION_BYTES])
+{
+    snprintf(name, SAMPLES_PARTITION_BYTES, "samples_%" PRIu64, step);
+}
 
 bool samples_open(struct samples *samples, size_t room)
 {

@@ -18,8 +18,8 @@
 /* name, default, least, most, help */
 #define SETTINGS_NUMBERS(X)                                                                                            \
     X(seed, 1, 0, 4294967295, "of everything that is drawn at random")                                                 \
-    X(steps, 240, 10, 100000, "training steps")                                                                        \
-    X(groups, 64, 1, 4096, "prompts a step; a multiple of `chunk`")                                                    \
+    X(steps, 400, 10, 100000, "training steps")                                                                        \
+    X(groups, 96, 1, 4096, "prompts a step; a multiple of `chunk`")                                                    \
     X(group_size, 8, 2, 64, "completions of a prompt, compared with each other")                                       \
     X(chunk, 16, 1, 4096, "prompts that travel together")                                                              \
     X(staleness, 2, 0, 100, "how many versions of the policy the rollout may be behind")                               \
@@ -27,7 +27,7 @@
 
 /* name, default, least, most, help */
 #define SETTINGS_REALS(X)                                                                                              \
-    X(learning_rate, 0.1, 0, 10, "of Adam; 0: nothing is learned")                                                     \
+    X(learning_rate, 0.05, 0, 10, "of Adam; 0: nothing is learned")                                                     \
     X(clip, 0.2, 0.001, 1, "of the probability ratio")                                                                 \
     X(kl_weight, 0.01, 0, 10, "of the divergence from the reference")                                                  \
     X(temperature, 1, 0.1, 10, "of drawing")

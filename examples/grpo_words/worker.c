@@ -80,6 +80,15 @@ tq_status worker_clear(struct worker *worker, const struct tq_meta *meta, struct
     return status;
 }
 
+tq_status worker_clear_partition(struct worker *worker, const char *partition, struct tq_error *err)
+{
+    const struct tq_op_opts opts = until_deadline(worker);
+    const int64_t begin_ns = tq_now_ns();
+    const tq_status status = tq_client_clear_partition(worker->client, partition, &opts, err);
+    worker_note(worker, WORKER_clear, begin_ns);
+    return status;
+}
+
 /* report.c reads it; numbers are those of the enums. */
 static void print_report(struct worker *worker)
 {

@@ -54,5 +54,6 @@ TQ_MUST_CHECK tq_status worker_put_to(struct worker *worker, struct tq_meta *met
 TQ_MUST_CHECK tq_status worker_get(struct worker *worker, enum worker_op op, const struct tq_meta *meta,
                                    struct tq_data **out_data, struct tq_error *err);
 TQ_MUST_CHECK tq_status worker_clear(struct worker *worker, const struct tq_meta *meta, struct tq_error *err);
+TQ_MUST_CHECK tq_status worker_clear_partition(struct worker *worker, const char *partition, struct tq_error *err);
 
 #endif

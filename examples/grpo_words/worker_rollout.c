@@ -62,11 +62,11 @@ static void draw_group(struct rollout *rollout)
     }
 }
 
-static tq_status put_chunk(struct rollout *rollout, struct tq_error *err)
+static tq_status put_chunk(struct rollout *rollout, const char *partition, struct tq_error *err)
 {
     const struct settings *settings = rollout->worker->settings;
     const struct tq_insert insert = {
-        .partition = SAMPLES_PARTITION,
+        .partition = partition,
         .group_size = (uint32_t)settings->group_size,
     };
     rollout->samples.count = 0;
@@ -79,17 +79,22 @@ static tq_status put_chunk(struct rollout *rollout, struct tq_error *err)
     return status;
 }
 
+static tq_status roll_out_step(struct rollout *rollout, uint64_t step, struct tq_error *err)
+{
+    char partition[SAMPLES_PARTITION_BYTES];
+    samples_partition(step, partition);
+    tq_status status = wait_for_weights(rollout, step, err);
+    for (size_t i = 0; status == TQ_OK && i < settings_step_chunks(rollout->worker->settings); i++)
+        status = put_chunk(rollout, partition, err);
+    return status == TQ_OK ? tq_client_seal(rollout->worker->client, partition, NULL, err) : status;
+}
+
 tq_status rollout_run(struct worker *worker, struct tq_error *err)
 {
     struct rollout rollout;
     tq_status status = rollout_open(&rollout, worker, err);
-    for (uint64_t step = 0; status == TQ_OK && step < worker->settings->steps; step++) {
-        status = wait_for_weights(&rollout, step, err);
-        for (size_t i = 0; status == TQ_OK && i < settings_step_chunks(worker->settings); i++)
-            status = put_chunk(&rollout, err);
-    }
-    if (status == TQ_OK)
-        status = tq_client_seal(worker->client, SAMPLES_PARTITION, NULL, err);
+    for (uint64_t step = 0; status == TQ_OK && step < worker->settings->steps; step++)
+        status = roll_out_step(&rollout, step, err);
     rollout_close(&rollout);
     return status;
 }

@@ -97,8 +97,6 @@ static tq_status learn_chunk(struct trainer *trainer, const struct tq_fetch *fet
         status = samples_unpack(&trainer->samples, tq_data_batch(data), err);
     for (size_t i = 0; status == TQ_OK && i + size <= trainer->samples.count; i += size)
         learn_group(trainer, &trainer->samples.rows[i]);
-    if (status == TQ_OK)
-        status = worker_clear(trainer->worker, meta, err);
     tq_data_drop(data);
     tq_meta_drop(meta);
     return status;
@@ -142,11 +140,44 @@ static void print_step(struct trainer *trainer, const struct learner_report *rep
     trainer->lag_sum = 0;
 }
 
-static tq_status train_step(struct trainer *trainer, const struct tq_fetch *fetch, struct tq_error *err)
+/* After the last chunk of a sealed partition nothing may be left over: every sample was learned from once. */
+static tq_status check_used_up(struct trainer *trainer, const struct tq_fetch *fetch, struct tq_error *err)
 {
+    struct tq_meta *meta = NULL;
+    const tq_status status = worker_fetch(trainer->worker, fetch, &meta, err);
+    const size_t left = meta != NULL ? tq_meta_count(meta) : 0;
+    tq_meta_drop(meta);
+    if (status == TQ_OK)
+        return tq_fail(err, TQ_INTERNAL, NULL, "%s: %zu samples are left after the last chunk", fetch->partition, left);
+    return status == TQ_OUT_OF_RANGE ? TQ_OK : status;
+}
+
+/* Learns from every sample of a step, as complete groups become ready, and clears them. */
+static tq_status learn_samples(struct trainer *trainer, struct tq_error *err)
+{
+    const struct settings *settings = trainer->worker->settings;
+    char partition[SAMPLES_PARTITION_BYTES];
+    samples_partition(trainer->step, partition);
+    const struct tq_fetch fetch = {
+        .partition = partition,
+        .task = trainer->worker->role,
+        .fields = reads,
+        .n_fields = sizeof(reads) / sizeof(*reads),
+        .batch_size = (uint32_t)settings_chunk_samples(settings),
+        .sampler = "group_n",
+        .group_size = (uint32_t)settings->group_size,
+    };
     tq_status status = TQ_OK;
-    for (size_t i = 0; status == TQ_OK && i < settings_step_chunks(trainer->worker->settings); i++)
-        status = learn_chunk(trainer, fetch, err);
+    for (size_t i = 0; status == TQ_OK && i < settings_step_chunks(settings); i++)
+        status = learn_chunk(trainer, &fetch, err);
+    if (status == TQ_OK)
+        status = check_used_up(trainer, &fetch, err);
+    return status == TQ_OK ? worker_clear_partition(trainer->worker, partition, err) : status;
+}
+
+static tq_status train_step(struct trainer *trainer, struct tq_error *err)
+{
+    const tq_status status = learn_samples(trainer, err);
     if (status != TQ_OK)
         return status;
     const struct learner_report report = learner_step(trainer->learner);
@@ -156,29 +187,8 @@ static tq_status train_step(struct trainer *trainer, const struct tq_fetch *fetc
                            err);
 }
 
-/* After the last step nothing may be left over: every sample was learned from once. */
-static tq_status check_used_up(struct trainer *trainer, const struct tq_fetch *fetch, struct tq_error *err)
-{
-    struct tq_meta *meta = NULL;
-    const tq_status status = worker_fetch(trainer->worker, fetch, &meta, err);
-    const size_t left = meta != NULL ? tq_meta_count(meta) : 0;
-    tq_meta_drop(meta);
-    if (status == TQ_OK)
-        return tq_fail(err, TQ_INTERNAL, NULL, "%zu samples are left after the last step", left);
-    return status == TQ_OUT_OF_RANGE ? TQ_OK : status;
-}
-
 tq_status trainer_run(struct worker *worker, struct tq_error *err)
 {
-    const struct tq_fetch fetch = {
-        .partition = SAMPLES_PARTITION,
-        .task = worker->role,
-        .fields = reads,
-        .n_fields = sizeof(reads) / sizeof(*reads),
-        .batch_size = (uint32_t)settings_chunk_samples(worker->settings),
-        .sampler = "group_n",
-        .group_size = (uint32_t)worker->settings->group_size,
-    };
     struct trainer trainer;
     tq_status status = trainer_open(&trainer, worker, err);
     if (status == TQ_OK)
@@ -186,9 +196,7 @@ tq_status trainer_run(struct worker *worker, struct tq_error *err)
     if (status == TQ_OK)
         status = weights_publish(&trainer.stream, worker, 0, learner_weights(trainer.learner), err);
     while (status == TQ_OK && trainer.step < worker->settings->steps)
-        status = train_step(&trainer, &fetch, err);
-    if (status == TQ_OK)
-        status = check_used_up(&trainer, &fetch, err);
+        status = train_step(&trainer, err);
     trainer_close(&trainer);
     return status;
 }

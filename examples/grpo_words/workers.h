@@ -5,7 +5,8 @@
  *   samples ---- prompt, tokens, mask ----> reference ---- reference_log_probs ----> samples
  *   samples ---- complete groups with every field ----> trainer ---- weights ----> rollout
  *
- * The rollout seals the partition after its last sample, which ends the others in turn. */
+ * The samples of a step go through a partition of their own, which the rollout seals and the trainer clears. Everybody
+ * knows how many chunks a step has, and so when the run is over. */
 #ifndef GRPO_WORDS_WORKERS_H
 #define GRPO_WORDS_WORKERS_H
 
@@ -17,7 +18,7 @@ tq_status rollout_run(struct worker *worker, struct tq_error *err);
 tq_status reward_run(struct worker *worker, struct tq_error *err);
 /* Adds how likely the frozen reference finds each token. */
 tq_status reference_run(struct worker *worker, struct tq_error *err);
-/* Learns from complete groups as they become ready, publishes weights, clears what it has used. Prints a line a step.
+/* Learns from complete groups as they become ready, clears them, publishes weights. Prints a line a step.
  */
 tq_status trainer_run(struct worker *worker, struct tq_error *err);
 

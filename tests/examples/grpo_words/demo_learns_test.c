@@ -1,12 +1,14 @@
 /* The demo as its users run it, shortened: daemons, four workers, two storage units. Three seeds learn; without a
  * learning rate the same assertion fails, although everything else went well. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,7 +58,9 @@ static int run_demo(const char *learning_rate, unsigned seed)
     const pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        execl(program, program, "run", output, seed_text, steps_text, rate_text, "--time-limit-s=60", (char *)NULL);
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* ends in order when the test is killed */
+        execl(program, program, "run", output, seed_text, steps_text, rate_text, "--groups=64", "--time-limit-s=80",
+              (char *)NULL);
         _exit(127);
     }
     int status = 0;

@@ -13,7 +13,7 @@
 #include "examples/grpo_words/learner.h"
 
 enum {
-    STEPS = 200,
+    STEPS = 120,
     GROUPS = 32,
     GROUP_SIZE = 8,
     STALE_STEPS = 2,

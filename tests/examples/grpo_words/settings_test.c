@@ -28,7 +28,7 @@ static void nothing_said_means_the_defaults(void **state)
     assert_true(parse(&settings, why, sizeof(why), 0));
     assert_string_equal(settings.words, "/usr/share/dict/words");
     assert_int_equal(settings.group_size, 8);
-    assert_true(settings.learning_rate == 0.1);
+    assert_true(settings.learning_rate == 0.05);
     assert_int_equal(settings_chunk_samples(&settings), settings.chunk * 8);
     assert_int_equal(settings_step_chunks(&settings) * settings.chunk, settings.groups);
 }
