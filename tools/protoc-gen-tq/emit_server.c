@@ -62,7 +62,8 @@ static void add_invoke(struct text *text, const struct planned_service *service,
     text_add(text, "    const struct %s_ops *handlers = (const struct %s_ops *)ops;\n", service->c_name,
              service->c_name);
     text_add(text, "    if (handlers->%s == NULL)\n        return false;\n", method->member);
-    text_add(text, "    handlers->%s(state, (const %s *)request, call);\n    return true;\n}\n", method->member,
+    /* In parentheses: the member may have the name of a macro with arguments, such as assert. */
+    text_add(text, "    (handlers->%s)(state, (const %s *)request, call);\n    return true;\n}\n", method->member,
              cname_type(text->pool, method->request->name));
 }
 

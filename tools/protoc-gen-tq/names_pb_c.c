@@ -29,6 +29,13 @@ static bool is_proto2(const struct file *file)
     return file->proto->syntax == NULL || strcmp(file->proto->syntax, "proto3") != 0;
 }
 
+/* Absent ones are NULL. */
+static bool is_pointer(const FieldProto *field)
+{
+    return field->type == GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_STRING ||
+           field->type == GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_MESSAGE;
+}
+
 static void claim_field(struct names *names, const struct message *message, size_t index)
 {
     struct pool *pool = names->pool;
@@ -46,7 +53,7 @@ static void claim_field(struct names *names, const struct message *message, size
     names_claim(&field, "%s", member);
     if (is_repeated)
         names_claim(&field, "n_%s", member);
-    if (is_optional && !proto->has_oneof_index && is_proto2(message->file))
+    if (is_optional && !proto->has_oneof_index && is_proto2(message->file) && !is_pointer(proto))
         names_claim(&field, "has_%s", member);
     field.scope = "";
     claim_case(&field, cname_upper(pool, message->name), message, proto);

@@ -9,8 +9,9 @@ is expected (in a folder: those of the file that has them):
     // generate: FILE ...                      what to generate, when it is not the file or all files of the folder
 
 Of an ok case every .c compiles with gcc and clang as C11 and C17, every header alone as C11, C17 and C++17, without a
-warning; all objects link into one; a second run, under another locale, writes the same bytes; a build with -fshort-enums,
-with which protobuf-c would corrupt memory, stops. A refused case writes no file. Usage: run_cases.py PROTOC_GEN_TQ [NAME ...]
+warning; all objects link into one; a second run, under another locale, writes the same bytes; no file has the name of one
+that --cpp_out writes; a build with -fshort-enums, with which protobuf-c would corrupt memory, stops. A refused case writes
+no file. Usage: run_cases.py PROTOC_GEN_TQ [NAME ...]
 """
 import concurrent.futures
 import os
@@ -28,6 +29,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 COMPILE = [("gcc", "c11"), ("gcc", "c17"), ("clang", "c11"), ("clang", "c17")]
 HEADERS = [("gcc", "c", "c11"), ("clang", "c", "c17"), ("g++", "c++", "c++17"), ("clang++", "c++", "c++17")]
 MAX_SECONDS = 60
+# What generating one case may take. A sanitizer needs more address space.
+GENERATE_SECONDS, GENERATE_BYTES = 10, 256 << 20
 
 
 class Case:
@@ -60,8 +63,11 @@ def run(command, **more):
 
 
 def generate(plugin, case, out, locale):
-    return run(["protoc", f"--plugin=protoc-gen-tq={plugin}", f"--tq_out={out}", f"-I{case.folder}", f"-I{ROOT}/idl",
-                "-I/usr/include", *case.generate], env={**os.environ, "LC_ALL": locale})
+    limits = ["prlimit", f"--cpu={GENERATE_SECONDS}"]
+    if not os.environ.get("TQ_SANITIZE"):
+        limits.append(f"--as={GENERATE_BYTES}")
+    return run([*limits, "protoc", f"--plugin=protoc-gen-tq={plugin}", f"--tq_out={out}", f"-I{case.folder}",
+                f"-I{ROOT}/idl", "-I/usr/include", *case.generate], env={**os.environ, "LC_ALL": locale})
 
 
 def written(folder):
@@ -77,6 +83,15 @@ def check_refused(case, done, out):
         if fragment not in done.stderr:
             return f"refused without '{fragment}': {done.stderr.strip()}"
     return None
+
+
+def check_beside_cpp(case, files, scratch):
+    """The C++ generator of protobuf may write into the same folder."""
+    done = run(["protoc", f"--cpp_out={scratch}", f"-I{case.folder}", f"-I{ROOT}/idl", *case.generate])
+    if done.returncode != 0:
+        return None  # names that are none in C++
+    both = set(files) & set(written(scratch))
+    return f"written by --cpp_out as well: {sorted(both)}" if both else None
 
 
 def first_failure(commands):
@@ -119,8 +134,9 @@ def check_short_enums(out, name):
 def check_ok(plugin, case, done, out, scratch):
     if done.returncode != 0:
         return f"was refused: {done.stderr.strip()}"
-    again = scratch / "again"
+    again, cpp = scratch / "again", scratch / "cpp"
     again.mkdir()
+    cpp.mkdir()
     generate(plugin, case, again, "C.UTF-8")
     if written(again) != written(out):
         return "a second run under another locale wrote other bytes"
@@ -128,7 +144,9 @@ def check_ok(plugin, case, done, out, scratch):
         for suffix in (".pb-c.c", ".pb-c.h", ".tq.c", ".tq.h"):
             if not (out / (name[:-len(".proto")] + suffix)).exists():
                 return f"{name[:-len('.proto')]}{suffix} is missing"
-    return check_compiles(out, scratch) or check_short_enums(out, case.generate[0][:-len(".proto")] + ".tq.c")
+    source = case.generate[0][:-len(".proto")] + ".tq.c"
+    return (check_beside_cpp(case, written(out), cpp) or check_compiles(out, scratch) or
+            check_short_enums(out, source))
 
 
 def judge(plugin, case):

@@ -552,7 +552,7 @@ static bool invoke_tq_v1_controller_insert_samples(const void *ops, void *state,
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->insert_samples == NULL)
         return false;
-    handlers->insert_samples(state, (const Tq__V1__InsertSamplesRequest *)request, call);
+    (handlers->insert_samples)(state, (const Tq__V1__InsertSamplesRequest *)request, call);
     return true;
 }
 
@@ -562,7 +562,7 @@ static bool invoke_tq_v1_controller_notify_produced(const void *ops, void *state
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->notify_produced == NULL)
         return false;
-    handlers->notify_produced(state, (const Tq__V1__NotifyProducedRequest *)request, call);
+    (handlers->notify_produced)(state, (const Tq__V1__NotifyProducedRequest *)request, call);
     return true;
 }
 
@@ -572,7 +572,7 @@ static bool invoke_tq_v1_controller_fetch_batch(const void *ops, void *state, co
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->fetch_batch == NULL)
         return false;
-    handlers->fetch_batch(state, (const Tq__V1__FetchBatchRequest *)request, call);
+    (handlers->fetch_batch)(state, (const Tq__V1__FetchBatchRequest *)request, call);
     return true;
 }
 
@@ -582,7 +582,7 @@ static bool invoke_tq_v1_controller_describe_partition(const void *ops, void *st
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->describe_partition == NULL)
         return false;
-    handlers->describe_partition(state, (const Tq__V1__DescribePartitionRequest *)request, call);
+    (handlers->describe_partition)(state, (const Tq__V1__DescribePartitionRequest *)request, call);
     return true;
 }
 
@@ -592,7 +592,7 @@ static bool invoke_tq_v1_controller_list_partitions(const void *ops, void *state
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->list_partitions == NULL)
         return false;
-    handlers->list_partitions(state, (const Tq__V1__ListPartitionsRequest *)request, call);
+    (handlers->list_partitions)(state, (const Tq__V1__ListPartitionsRequest *)request, call);
     return true;
 }
 
@@ -602,7 +602,7 @@ static bool invoke_tq_v1_controller_seal_partition(const void *ops, void *state,
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->seal_partition == NULL)
         return false;
-    handlers->seal_partition(state, (const Tq__V1__SealPartitionRequest *)request, call);
+    (handlers->seal_partition)(state, (const Tq__V1__SealPartitionRequest *)request, call);
     return true;
 }
 
@@ -612,7 +612,7 @@ static bool invoke_tq_v1_controller_clear_samples(const void *ops, void *state, 
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->clear_samples == NULL)
         return false;
-    handlers->clear_samples(state, (const Tq__V1__ClearSamplesRequest *)request, call);
+    (handlers->clear_samples)(state, (const Tq__V1__ClearSamplesRequest *)request, call);
     return true;
 }
 
@@ -622,7 +622,7 @@ static bool invoke_tq_v1_controller_clear_partition(const void *ops, void *state
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->clear_partition == NULL)
         return false;
-    handlers->clear_partition(state, (const Tq__V1__ClearPartitionRequest *)request, call);
+    (handlers->clear_partition)(state, (const Tq__V1__ClearPartitionRequest *)request, call);
     return true;
 }
 
@@ -632,7 +632,7 @@ static bool invoke_tq_v1_controller_get_consumption(const void *ops, void *state
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->get_consumption == NULL)
         return false;
-    handlers->get_consumption(state, (const Tq__V1__GetConsumptionRequest *)request, call);
+    (handlers->get_consumption)(state, (const Tq__V1__GetConsumptionRequest *)request, call);
     return true;
 }
 
@@ -642,7 +642,7 @@ static bool invoke_tq_v1_controller_reset_consumption(const void *ops, void *sta
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->reset_consumption == NULL)
         return false;
-    handlers->reset_consumption(state, (const Tq__V1__ResetConsumptionRequest *)request, call);
+    (handlers->reset_consumption)(state, (const Tq__V1__ResetConsumptionRequest *)request, call);
     return true;
 }
 
@@ -652,7 +652,7 @@ static bool invoke_tq_v1_controller_get_production(const void *ops, void *state,
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->get_production == NULL)
         return false;
-    handlers->get_production(state, (const Tq__V1__GetProductionRequest *)request, call);
+    (handlers->get_production)(state, (const Tq__V1__GetProductionRequest *)request, call);
     return true;
 }
 
@@ -662,7 +662,7 @@ static bool invoke_tq_v1_controller_set_tags(const void *ops, void *state, const
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->set_tags == NULL)
         return false;
-    handlers->set_tags(state, (const Tq__V1__SetTagsRequest *)request, call);
+    (handlers->set_tags)(state, (const Tq__V1__SetTagsRequest *)request, call);
     return true;
 }
 
@@ -672,7 +672,7 @@ static bool invoke_tq_v1_controller_resolve_keys(const void *ops, void *state, c
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->resolve_keys == NULL)
         return false;
-    handlers->resolve_keys(state, (const Tq__V1__ResolveKeysRequest *)request, call);
+    (handlers->resolve_keys)(state, (const Tq__V1__ResolveKeysRequest *)request, call);
     return true;
 }
 
@@ -682,7 +682,7 @@ static bool invoke_tq_v1_controller_list_keys(const void *ops, void *state, cons
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->list_keys == NULL)
         return false;
-    handlers->list_keys(state, (const Tq__V1__ListKeysRequest *)request, call);
+    (handlers->list_keys)(state, (const Tq__V1__ListKeysRequest *)request, call);
     return true;
 }
 
@@ -692,7 +692,7 @@ static bool invoke_tq_v1_controller_ack_lease(const void *ops, void *state, cons
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->ack_lease == NULL)
         return false;
-    handlers->ack_lease(state, (const Tq__V1__AckLeaseRequest *)request, call);
+    (handlers->ack_lease)(state, (const Tq__V1__AckLeaseRequest *)request, call);
     return true;
 }
 
@@ -702,7 +702,7 @@ static bool invoke_tq_v1_controller_extend_lease(const void *ops, void *state, c
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->extend_lease == NULL)
         return false;
-    handlers->extend_lease(state, (const Tq__V1__ExtendLeaseRequest *)request, call);
+    (handlers->extend_lease)(state, (const Tq__V1__ExtendLeaseRequest *)request, call);
     return true;
 }
 
@@ -712,7 +712,7 @@ static bool invoke_tq_v1_controller_release_lease(const void *ops, void *state, 
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->release_lease == NULL)
         return false;
-    handlers->release_lease(state, (const Tq__V1__ReleaseLeaseRequest *)request, call);
+    (handlers->release_lease)(state, (const Tq__V1__ReleaseLeaseRequest *)request, call);
     return true;
 }
 
@@ -722,7 +722,7 @@ static bool invoke_tq_v1_controller_list_dead_letters(const void *ops, void *sta
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->list_dead_letters == NULL)
         return false;
-    handlers->list_dead_letters(state, (const Tq__V1__ListDeadLettersRequest *)request, call);
+    (handlers->list_dead_letters)(state, (const Tq__V1__ListDeadLettersRequest *)request, call);
     return true;
 }
 
@@ -732,7 +732,7 @@ static bool invoke_tq_v1_controller_register_unit(const void *ops, void *state, 
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->register_unit == NULL)
         return false;
-    handlers->register_unit(state, (const Tq__V1__RegisterUnitRequest *)request, call);
+    (handlers->register_unit)(state, (const Tq__V1__RegisterUnitRequest *)request, call);
     return true;
 }
 
@@ -742,7 +742,7 @@ static bool invoke_tq_v1_controller_heartbeat_unit(const void *ops, void *state,
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->heartbeat_unit == NULL)
         return false;
-    handlers->heartbeat_unit(state, (const Tq__V1__HeartbeatUnitRequest *)request, call);
+    (handlers->heartbeat_unit)(state, (const Tq__V1__HeartbeatUnitRequest *)request, call);
     return true;
 }
 
@@ -752,7 +752,7 @@ static bool invoke_tq_v1_controller_drain_unit(const void *ops, void *state, con
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->drain_unit == NULL)
         return false;
-    handlers->drain_unit(state, (const Tq__V1__DrainUnitRequest *)request, call);
+    (handlers->drain_unit)(state, (const Tq__V1__DrainUnitRequest *)request, call);
     return true;
 }
 
@@ -762,7 +762,7 @@ static bool invoke_tq_v1_controller_list_units(const void *ops, void *state, con
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->list_units == NULL)
         return false;
-    handlers->list_units(state, (const Tq__V1__ListUnitsRequest *)request, call);
+    (handlers->list_units)(state, (const Tq__V1__ListUnitsRequest *)request, call);
     return true;
 }
 
@@ -772,7 +772,7 @@ static bool invoke_tq_v1_controller_set_config(const void *ops, void *state, con
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->set_config == NULL)
         return false;
-    handlers->set_config(state, (const Tq__V1__SetConfigRequest *)request, call);
+    (handlers->set_config)(state, (const Tq__V1__SetConfigRequest *)request, call);
     return true;
 }
 
@@ -782,7 +782,7 @@ static bool invoke_tq_v1_controller_get_config(const void *ops, void *state, con
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->get_config == NULL)
         return false;
-    handlers->get_config(state, (const Tq__V1__GetConfigRequest *)request, call);
+    (handlers->get_config)(state, (const Tq__V1__GetConfigRequest *)request, call);
     return true;
 }
 
@@ -792,7 +792,7 @@ static bool invoke_tq_v1_controller_save_controller_checkpoint(const void *ops, 
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->save_controller_checkpoint == NULL)
         return false;
-    handlers->save_controller_checkpoint(state, (const Tq__V1__SaveControllerCheckpointRequest *)request, call);
+    (handlers->save_controller_checkpoint)(state, (const Tq__V1__SaveControllerCheckpointRequest *)request, call);
     return true;
 }
 
@@ -802,7 +802,7 @@ static bool invoke_tq_v1_controller_load_controller_checkpoint(const void *ops, 
     const struct tq_v1_controller_ops *handlers = (const struct tq_v1_controller_ops *)ops;
     if (handlers->load_controller_checkpoint == NULL)
         return false;
-    handlers->load_controller_checkpoint(state, (const Tq__V1__LoadControllerCheckpointRequest *)request, call);
+    (handlers->load_controller_checkpoint)(state, (const Tq__V1__LoadControllerCheckpointRequest *)request, call);
     return true;
 }
 

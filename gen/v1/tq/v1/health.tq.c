@@ -58,7 +58,7 @@ static bool invoke_tq_v1_health_check(const void *ops, void *state, const Protob
     const struct tq_v1_health_ops *handlers = (const struct tq_v1_health_ops *)ops;
     if (handlers->check == NULL)
         return false;
-    handlers->check(state, (const Tq__V1__CheckRequest *)request, call);
+    (handlers->check)(state, (const Tq__V1__CheckRequest *)request, call);
     return true;
 }
 
@@ -68,7 +68,7 @@ static bool invoke_tq_v1_health_get_metrics(const void *ops, void *state, const 
     const struct tq_v1_health_ops *handlers = (const struct tq_v1_health_ops *)ops;
     if (handlers->get_metrics == NULL)
         return false;
-    handlers->get_metrics(state, (const Tq__V1__GetMetricsRequest *)request, call);
+    (handlers->get_metrics)(state, (const Tq__V1__GetMetricsRequest *)request, call);
     return true;
 }
 

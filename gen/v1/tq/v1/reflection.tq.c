@@ -64,7 +64,7 @@ static bool invoke_tq_v1_reflection_list_services(const void *ops, void *state, 
     const struct tq_v1_reflection_ops *handlers = (const struct tq_v1_reflection_ops *)ops;
     if (handlers->list_services == NULL)
         return false;
-    handlers->list_services(state, (const Tq__V1__ListServicesRequest *)request, call);
+    (handlers->list_services)(state, (const Tq__V1__ListServicesRequest *)request, call);
     return true;
 }
 
@@ -74,7 +74,7 @@ static bool invoke_tq_v1_reflection_describe_service(const void *ops, void *stat
     const struct tq_v1_reflection_ops *handlers = (const struct tq_v1_reflection_ops *)ops;
     if (handlers->describe_service == NULL)
         return false;
-    handlers->describe_service(state, (const Tq__V1__DescribeServiceRequest *)request, call);
+    (handlers->describe_service)(state, (const Tq__V1__DescribeServiceRequest *)request, call);
     return true;
 }
 
@@ -84,7 +84,7 @@ static bool invoke_tq_v1_reflection_get_limits(const void *ops, void *state, con
     const struct tq_v1_reflection_ops *handlers = (const struct tq_v1_reflection_ops *)ops;
     if (handlers->get_limits == NULL)
         return false;
-    handlers->get_limits(state, (const Tq__V1__GetLimitsRequest *)request, call);
+    (handlers->get_limits)(state, (const Tq__V1__GetLimitsRequest *)request, call);
     return true;
 }
 

@@ -191,7 +191,7 @@ static bool invoke_tq_v1_storage_put(const void *ops, void *state, const Protobu
     const struct tq_v1_storage_ops *handlers = (const struct tq_v1_storage_ops *)ops;
     if (handlers->put == NULL)
         return false;
-    handlers->put(state, (const Tq__V1__PutRequest *)request, call);
+    (handlers->put)(state, (const Tq__V1__PutRequest *)request, call);
     return true;
 }
 
@@ -201,7 +201,7 @@ static bool invoke_tq_v1_storage_get(const void *ops, void *state, const Protobu
     const struct tq_v1_storage_ops *handlers = (const struct tq_v1_storage_ops *)ops;
     if (handlers->get == NULL)
         return false;
-    handlers->get(state, (const Tq__V1__GetRequest *)request, call);
+    (handlers->get)(state, (const Tq__V1__GetRequest *)request, call);
     return true;
 }
 
@@ -211,7 +211,7 @@ static bool invoke_tq_v1_storage_release(const void *ops, void *state, const Pro
     const struct tq_v1_storage_ops *handlers = (const struct tq_v1_storage_ops *)ops;
     if (handlers->release == NULL)
         return false;
-    handlers->release(state, (const Tq__V1__ReleaseRequest *)request, call);
+    (handlers->release)(state, (const Tq__V1__ReleaseRequest *)request, call);
     return true;
 }
 
@@ -221,7 +221,7 @@ static bool invoke_tq_v1_storage_clear(const void *ops, void *state, const Proto
     const struct tq_v1_storage_ops *handlers = (const struct tq_v1_storage_ops *)ops;
     if (handlers->clear == NULL)
         return false;
-    handlers->clear(state, (const Tq__V1__ClearRequest *)request, call);
+    (handlers->clear)(state, (const Tq__V1__ClearRequest *)request, call);
     return true;
 }
 
@@ -231,7 +231,7 @@ static bool invoke_tq_v1_storage_describe(const void *ops, void *state, const Pr
     const struct tq_v1_storage_ops *handlers = (const struct tq_v1_storage_ops *)ops;
     if (handlers->describe == NULL)
         return false;
-    handlers->describe(state, (const Tq__V1__DescribeRequest *)request, call);
+    (handlers->describe)(state, (const Tq__V1__DescribeRequest *)request, call);
     return true;
 }
 
@@ -241,7 +241,7 @@ static bool invoke_tq_v1_storage_get_stats(const void *ops, void *state, const P
     const struct tq_v1_storage_ops *handlers = (const struct tq_v1_storage_ops *)ops;
     if (handlers->get_stats == NULL)
         return false;
-    handlers->get_stats(state, (const Tq__V1__GetStatsRequest *)request, call);
+    (handlers->get_stats)(state, (const Tq__V1__GetStatsRequest *)request, call);
     return true;
 }
 
@@ -251,7 +251,7 @@ static bool invoke_tq_v1_storage_save_storage_checkpoint(const void *ops, void *
     const struct tq_v1_storage_ops *handlers = (const struct tq_v1_storage_ops *)ops;
     if (handlers->save_storage_checkpoint == NULL)
         return false;
-    handlers->save_storage_checkpoint(state, (const Tq__V1__SaveStorageCheckpointRequest *)request, call);
+    (handlers->save_storage_checkpoint)(state, (const Tq__V1__SaveStorageCheckpointRequest *)request, call);
     return true;
 }
 
@@ -261,7 +261,7 @@ static bool invoke_tq_v1_storage_load_storage_checkpoint(const void *ops, void *
     const struct tq_v1_storage_ops *handlers = (const struct tq_v1_storage_ops *)ops;
     if (handlers->load_storage_checkpoint == NULL)
         return false;
-    handlers->load_storage_checkpoint(state, (const Tq__V1__LoadStorageCheckpointRequest *)request, call);
+    (handlers->load_storage_checkpoint)(state, (const Tq__V1__LoadStorageCheckpointRequest *)request, call);
     return true;
 }
 
