@@ -27,7 +27,7 @@
 
 /* name, default, least, most, help */
 #define SETTINGS_REALS(X)                                                                                              \
-    X(learning_rate, 0.05, 0, 10, "of Adam; 0: nothing is learned")                                                     \
+    X(learning_rate, 0.05, 0, 10, "of Adam; 0: nothing is learned")                                                    \
     X(clip, 0.2, 0.001, 1, "of the probability ratio")                                                                 \
     X(kl_weight, 0.01, 0, 10, "of the divergence from the reference")                                                  \
     X(temperature, 1, 0.1, 10, "of drawing")
