@@ -50,13 +50,14 @@ tq_status tq_npy_parse(struct tq_bytes file, const char *name, struct tq_arena *
 
 /* ---- writing ---- */
 
+/* Byte for byte what NumPy writes, a Python tuple of one element included: "(4,)". */
 static bool write_header(FILE *file, const DLTensor *values, const char *descr)
 {
     char text[512];
     int len = snprintf(text, sizeof(text), "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int d = 0; d < values->ndim; d++)
-        len += snprintf(text + len, sizeof(text) - (size_t)len, "%" PRId64 ",", values->shape[d]);
-    len += snprintf(text + len, sizeof(text) - (size_t)len, "), }");
+        len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%" PRId64, d > 0 ? ", " : "", values->shape[d]);
+    len += snprintf(text + len, sizeof(text) - (size_t)len, "%s), }", values->ndim == 1 ? "," : "");
     size_t padded = (PREFIX_BYTES + (size_t)len + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - PREFIX_BYTES;
     const uint8_t prefix[PREFIX_BYTES] = {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)padded, (uint8_t)(padded >> 8)

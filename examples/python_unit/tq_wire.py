@@ -55,7 +55,7 @@ class Client:
 
     def __init__(self, context, address, name):
         self.socket = context.socket(zmq.DEALER)
-        self.socket.setsockopt(zmq.ROUTING_ID, b"tq1" + os.urandom(13))
+        self.socket.setsockopt(zmq.ROUTING_ID, b"TQ1\x01" + os.urandom(12))
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.connect(address)
         self.session, self.next_call = struct.unpack("<Q", os.urandom(8))[0] | 1, 1
@@ -101,7 +101,7 @@ class Server:
         deadline = time.monotonic() + until_s
         while self.socket.poll(max(0, int((deadline - time.monotonic()) * 1000))):
             peer, *parts = self.socket.recv_multipart()
-            message = unpack(parts) if peer[:3] == b"tq1" else None
+            message = unpack(parts) if len(peer) == 16 and peer[:4] == b"TQ1\x01" else None
             if message is not None:
                 self._answer(peer, *message)
         silent = time.monotonic() - 3.0  # three missed keep-alives
