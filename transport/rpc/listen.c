@@ -57,14 +57,16 @@ static tq_status check_address(const char *address, bool insecure, struct tq_err
     return TQ_OK;
 }
 
-static bool set_options(void *router, uint64_t max_frame_bytes)
+/* IPv6 only where it is asked for: with it an IPv4 address would come back mapped into IPv6. */
+static bool set_options(void *router, const char *address, uint64_t max_frame_bytes)
 {
     int64_t max_frame = (int64_t)max_frame_bytes;
     return zmq_setsockopt(router, ZMQ_MAXMSGSIZE, &max_frame, sizeof(max_frame)) == 0 &&
            tq_zmq_set_int(router, ZMQ_ROUTER_MANDATORY, 1) && tq_zmq_set_int(router, ZMQ_LINGER, 0) &&
            tq_zmq_set_int(router, ZMQ_SNDHWM, HIGH_WATER) && tq_zmq_set_int(router, ZMQ_RCVHWM, HIGH_WATER) &&
            tq_zmq_set_int(router, ZMQ_BACKLOG, TQ_ZMQ_BACKLOG) &&
-           tq_zmq_set_int(router, ZMQ_HANDSHAKE_IVL, TQ_ZMQ_HANDSHAKE_MS) && tq_zmq_set_int(router, ZMQ_IPV6, 1) &&
+           tq_zmq_set_int(router, ZMQ_HANDSHAKE_IVL, TQ_ZMQ_HANDSHAKE_MS) &&
+           tq_zmq_set_int(router, ZMQ_IPV6, strchr(address, '[') != NULL) &&
            tq_zmq_set_int(router, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS) &&
            tq_zmq_set_int(router, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS);
 }
@@ -77,7 +79,7 @@ tq_status tq_listen(void *zmq_context, const char *address, bool insecure, uint6
     if (status != TQ_OK)
         return status;
     void *router = zmq_socket(zmq_context, ZMQ_ROUTER);
-    if (router == NULL || !set_options(router, max_frame_bytes)) {
+    if (router == NULL || !set_options(router, address, max_frame_bytes)) {
         status = tq_fail(err, TQ_RESOURCE_EXHAUSTED, "SOCKET", "listen '%s': %s", address, zmq_strerror(errno));
     } else if (zmq_bind(router, address) != 0) {
         status = tq_fail(err, errno == EADDRINUSE ? TQ_UNAVAILABLE : TQ_INVALID_ARGUMENT,

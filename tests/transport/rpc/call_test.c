@@ -1,9 +1,9 @@
 /* Calls over real sockets, as an application makes them. */
-#include <pthread.h>
 #include <string.h>
 
 #include "tests/support/cmocka_all.h"
 #include "tests/transport/rpc/echo_service.h"
+#include "tests/transport/rpc/ends.h"
 #include "tq/init.h"
 
 struct fixture {
@@ -46,41 +46,6 @@ static void answers_a_blocking_call(void **state)
         assert_int_equal(echo_call(f->channel, ECHO_IDEMPOTENT, ECHO_ANSWER, i, 5000, NULL), TQ_OK);
 }
 
-/* Ends of asynchronous calls, counted. */
-struct ends {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    unsigned ended, ok, wrong;
-};
-
-static void ends_init(struct ends *ends)
-{
-    *ends = (struct ends){ .ended = 0 };
-    pthread_mutex_init(&ends->lock, NULL);
-    pthread_cond_init(&ends->changed, NULL);
-}
-
-static void count_end(void *user, struct tq_reply *reply)
-{
-    struct ends *ends = user;
-    pthread_mutex_lock(&ends->lock);
-    ends->ended++;
-    ends->ok += reply->error.status == TQ_OK;
-    pthread_cond_broadcast(&ends->changed);
-    pthread_mutex_unlock(&ends->lock);
-}
-
-static void wait_for_ends(struct ends *ends, unsigned n)
-{
-    int64_t deadline = tq_deadline_after_ms(20000);
-    struct timespec until = { deadline / 1000000000, deadline % 1000000000 };
-    pthread_mutex_lock(&ends->lock);
-    while (ends->ended < n && pthread_cond_clockwait(&ends->changed, &ends->lock, CLOCK_MONOTONIC, &until) == 0)
-        continue;
-    pthread_mutex_unlock(&ends->lock);
-    assert_int_equal(ends->ended, n);
-}
-
 static void answers_asynchronous_calls(void **state)
 {
     struct fixture *f = *state;
@@ -91,11 +56,11 @@ static void answers_asynchronous_calls(void **state)
     for (unsigned i = 0; i < 5000; i++) {
         request.number = i;
         assert_int_equal(
-            tq_call_cb(f->channel, echo_method(ECHO_IDEMPOTENT), &request.base, NULL, count_end, &ends, NULL, &err),
+            tq_call_cb(f->channel, echo_method(ECHO_IDEMPOTENT), &request.base, NULL, ends_count, &ends, NULL, &err),
             TQ_OK);
     }
-    wait_for_ends(&ends, 5000);
-    assert_int_equal(ends.ok, 5000);
+    ends_wait(&ends, 5000, 20000);
+    assert_int_equal(ends.by_status[TQ_OK], 5000);
 }
 
 static void gives_futures(void **state)
