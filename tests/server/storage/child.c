@@ -14,7 +14,7 @@
 
 enum { MAX_ARGS = 40 };
 
-void child_start(struct child *child, const char *program, const char *const *args)
+static void start(struct child *child, const char *program, const char *const *args, bool is_merged)
 {
     char path[500];
     const char *argv[MAX_ARGS + 2] = { path };
@@ -35,13 +35,23 @@ void child_start(struct child *child, const char *program, const char *const *ar
     assert_true(pid >= 0);
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent || dup2(ends[1], STDOUT_FILENO) < 0)
+        if (getppid() != parent || dup2(ends[1], STDOUT_FILENO) < 0 || (is_merged && dup2(ends[1], STDERR_FILENO) < 0))
             _exit(127);
         execv(path, (char *const *)argv);
         _exit(127);
     }
     close(ends[1]);
     *child = (struct child){ .pid = pid, .out = ends[0] };
+}
+
+void child_start(struct child *child, const char *program, const char *const *args)
+{
+    start(child, program, args, false);
+}
+
+void child_start_merged(struct child *child, const char *program, const char *const *args)
+{
+    start(child, program, args, true);
 }
 
 bool child_read_line(struct child *child, char *line, size_t cap)

@@ -16,6 +16,8 @@ struct child {
 
 /* `program` is the name of one of our programs, found in $TQ_BIN_DIR, or a path; `args` ends with NULL. */
 void child_start(struct child *child, const char *program, const char *const *args);
+/* The same with its stderr in the same pipe. */
+void child_start_merged(struct child *child, const char *program, const char *const *args);
 /* Waits for "ready ADDRESS" on its stdout. */
 void child_wait_ready(struct child *child);
 /* The next line of its stdout, without the line break; false at its end. */
