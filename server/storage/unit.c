@@ -162,7 +162,7 @@ void tq_storage_close(struct tq_storage *storage)
 {
     if (storage == NULL)
         return;
-    bool has_inbox = storage->inbox.letters.next != NULL;
+    bool has_inbox = storage->server != NULL; /* made together */
     if (has_inbox)
         tq_inbox_shut(&storage->inbox);
     tq_server_close(storage->server);

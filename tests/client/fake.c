@@ -289,8 +289,9 @@ static void get(void *state, const Tq__V1__GetRequest *request, struct tq_server
     response.cells = make_cells(fake, n * request->n_fields);
     struct fake_answer answer = { .response = &response, .arena = fake->arena };
     answer.bytes = gather(fake, request, response.cells, &answer.n_bytes);
-    if (fake->lie != NULL)
-        fake->lie(&answer);
+    void (*lie)(struct fake_answer *) = fake->lie;
+    if (lie != NULL)
+        lie(&answer);
     struct tq_bytes frame = { answer.bytes, answer.n_bytes };
     tq_v1_storage_get_answer_frames(call, &response, &frame, 1, NULL, NULL);
 }

@@ -41,7 +41,7 @@ struct fake {
     atomic_int short_put_digests; /* puts leave the last digest out */
     atomic_int fail_unit;         /* puts of this unit are refused */
     atomic_int hold_unit;         /* puts of this unit are never answered */
-    void (*lie)(struct fake_answer *answer);
+    void (*_Atomic lie)(struct fake_answer *answer);
     /* What happened. */
     atomic_int inserts, puts, gets, notifies, unit_clears, table_clears;
 };
