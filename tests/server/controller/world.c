@@ -9,13 +9,19 @@
 
 void world_open(struct world *world, const struct tq_controller_limits *limits, uint32_t units)
 {
+    world_open_on(world, tq_seam_system(), limits, units);
+}
+
+void world_open_on(struct world *world, const struct tq_seam *seam, const struct tq_controller_limits *limits,
+                   uint32_t units)
+{
     struct tq_controller_limits filled = { 0 };
     memset(world, 0, sizeof(*world));
     if (limits != NULL)
         filled = *limits;
     assert_int_equal(tq_controller_limits_fill(&filled, &world->err), TQ_OK);
     world->now_ns = 1000 * WORLD_MS;
-    tq_table_init(&world->table, tq_seam_system(), &filled, 1000 * WORLD_MS, world->now_ns);
+    tq_table_init(&world->table, seam, &filled, 1000 * WORLD_MS, world->now_ns);
     for (uint32_t i = 0; i < units; i++) {
         char name[16];
         snprintf(name, sizeof(name), "u%u", i + 1);

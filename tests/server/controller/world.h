@@ -23,6 +23,9 @@ struct world {
 
 /* With limits NULL: the defaults. Registers `units` units "u1", "u2", ... */
 void world_open(struct world *world, const struct tq_controller_limits *limits, uint32_t units);
+/* The same on a seam of the test. */
+void world_open_on(struct world *world, const struct tq_seam *seam, const struct tq_controller_limits *limits,
+                   uint32_t units);
 /* Every waiter must have ended. */
 void world_close(struct world *world);
 
