@@ -30,8 +30,8 @@ static double gigabytes_per_second(uint64_t bytes, uint64_t ns)
 
 void report_print(const struct report *report, uint64_t samples, double seconds, FILE *out)
 {
-    fprintf(out, "\n  %" PRIu64 " samples in %.1f s, %.0f a second; %" PRIu64 " calls, %" PRIu64 " of them again\n",
-            samples, seconds, (double)samples / seconds, report->calls, report->retries);
+    fprintf(out, "\n  %" PRIu64 " samples in %.1f s, %.0f a second; %" PRIu64 " calls, %" PRIu64 " retries\n", samples,
+            seconds, (double)samples / seconds, report->calls, report->retries);
     print_engines(report, out);
     print_latencies(report, out);
     fprintf(out, "\n  weights published at %.2f GB/s, received at %.2f GB/s\n",
