@@ -5,6 +5,7 @@
 #define TQ_CLIENT_UNITS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "client/meta.h"
@@ -14,6 +15,7 @@ struct tq_unit {
     uint32_t number;
     uint64_t epoch;
     struct tq_channel *channel;
+    atomic_bool is_far;   /* it does not read our arenas like memory, as its last answer showed */
     unsigned holds;       /* under the lock of units; the list itself is one holder */
     struct tq_unit *next; /* under the lock */
 };

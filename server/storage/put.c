@@ -189,10 +189,14 @@ static tq_status list_ranges(struct put *put, const struct tq_put_request *reque
         const struct tq_frame *frame = put->cells.frames[c];
         if (request->sources[c].region == 0 || frame->len == 0)
             continue;
+        uint32_t source = request->sources[c].region - 1;
+        uint64_t offset = request->sources[c].offset;
+        /* Exposed memory is one frame; in an arena each cell is a frame of its own. Both have version 1. */
+        bool is_frame = request->regions[source].kind == TQ_REGION_ARENA;
         put->range_cells[put->n_ranges] = c;
-        /* Exposed memory is one frame with version 1. */
-        put->ranges[put->n_ranges++] = (struct tq_bulk_range){ .source = request->sources[c].region - 1,
-                                                               .skip = request->sources[c].offset,
+        put->ranges[put->n_ranges++] = (struct tq_bulk_range){ .source = source,
+                                                               .frame = is_frame ? offset : 0,
+                                                               .skip = is_frame ? 0 : offset,
                                                                .len = frame->len,
                                                                .version = 1,
                                                                .into = frame->ptr };

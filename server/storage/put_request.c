@@ -41,11 +41,10 @@ static tq_status open_fields(const struct tq_store *store, const Tq__V1__PutRequ
     return TQ_OK;
 }
 
-/* Heap regions only: a frame of an arena would need its version, which CellRuns does not carry. */
 static tq_status check_region(const struct tq_region *region, size_t i, struct tq_error *err)
 {
-    if (region->kind != TQ_REGION_HEAP)
-        return tq_fail(err, TQ_INVALID_ARGUMENT, "REGION", "source.kind[%zu]: %u; expected 2: exposed memory", i,
+    if (region->kind != TQ_REGION_HEAP && region->kind != TQ_REGION_ARENA)
+        return tq_fail(err, TQ_INVALID_ARGUMENT, "REGION", "source.kind[%zu]: %u; expected 1, arena, or 2, heap", i,
                        region->kind);
     if (region->id == 0)
         return tq_fail(err, TQ_INVALID_ARGUMENT, "REGION", "source.id[%zu]: 0; expected the number of a region", i);
