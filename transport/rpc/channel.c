@@ -8,6 +8,7 @@
 
 #include "tq/init.h"
 #include "transport/base/assert.h"
+#include "transport/rpc/listen.h"
 
 enum { NS_PER_MS = 1000000, BATCH = 256, SPARE_MAX = 4096, GOODBYE_MS = 100 };
 
@@ -42,7 +43,7 @@ static void io_hang_up(void *self, unsigned link)
 
 static tq_status check_opts(const char *address, const struct tq_channel_opts *opts, struct tq_error *err)
 {
-    if (address == NULL || strstr(address, "://") == NULL)
+    if (!tq_address_is_valid(address))
         return tq_fail(err, TQ_INVALID_ARGUMENT, "ADDRESS", "address '%s': expected tcp://HOST:PORT or ipc://PATH",
                        address != NULL ? address : "");
     if (opts->sockets > TQ_POOL_MAX)
@@ -320,8 +321,11 @@ void tq_channel_hand_over_locked(struct tq_channel *channel)
         return;
     }
     struct tq_list *node = tq_list_take_head(&channel->waiters);
-    if (node == NULL)
+    if (node == NULL) {
+        if (channel->keep && channel->kept_version != channel->sockets_version)
+            tq_driver_wake(&channel->runtime->driver); /* there is something to keep that it has not seen */
         return;
+    }
     struct tq_waiter *waiter = tq_container_of(node, struct tq_waiter, node);
     channel->poller = TQ_POLLER_CALLER;
     waiter->polls = true;

@@ -44,7 +44,7 @@ struct tq_channel {
     enum tq_poller poller;
     bool sleeping;           /* the poller is in poll() or on its way */
     int64_t sleeps_until_ns; /* what it was told */
-    unsigned sockets_version, seen_version;
+    unsigned sockets_version, seen_version, kept_version;
     bool keep;
     uint32_t n_async;     /* asynchronous calls that have not been completed */
     uint32_t n_users;     /* threads inside blocking calls */

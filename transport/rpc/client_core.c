@@ -92,6 +92,7 @@ void tq_client_finish(struct tq_client_core *core, struct tq_call *call)
         tq_client_unsend(core, call);
     else
         core->n_waiting -= call->state == TQ_CALL_QUEUED || call->state == TQ_CALL_RESTING;
+    TQ_ASSERT((call->error.status == TQ_OK) == (call->answer.ops != NULL));
     tq_list_remove(&call->node);
     tq_heap_remove(&core->timers, &call->timer);
     tq_map_remove(&core->calls, call->id);
@@ -362,6 +363,7 @@ static bool send_after_hello(struct tq_client_core *core, struct tq_link *link, 
         ++call->greetings > GREETINGS_MAX)
         return false;
     tq_client_unsend(core, call);
+    tq_error_clear(&call->error);
     call->attempt--;
     tq_call_move(call, TQ_CALL_QUEUED);
     tq_list_add_head(&core->queue, &call->node);

@@ -151,9 +151,11 @@ static void visit(struct turn *turn, struct tq_channel *channel)
         if (channel->poller != TQ_POLLER_CALLER && !channel->core.closed)
             plan_sleep_locked(turn, channel);
     }
-    if (channel->keep && channel->poller == TQ_POLLER_CALLER) { /* it may leave without telling us */
-        int64_t next = tq_seam_now_ns(channel->runtime->seam) + channel->core.keepalive_ns / 2;
+    if (channel->keep) { /* a blocking caller may take and leave the poller's role without telling us */
+        int64_t next = tq_seam_now_ns(channel->seam) + channel->core.keepalive_ns / 2;
         turn->next_ns = next < turn->next_ns ? next : turn->next_ns;
+        if (channel->poller != TQ_POLLER_CALLER)
+            channel->kept_version = channel->sockets_version;
     }
     pthread_mutex_unlock(&channel->lock);
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -13,6 +14,29 @@ enum { HIGH_WATER = 8192, HEARTBEAT_MS = 10000, HEARTBEAT_TIMEOUT_MS = 30000 };
 static bool starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* libzmq cuts ports to 16 bits without a word. */
+static bool port_is_valid(const char *address)
+{
+    const char *port = strrchr(address, ':') + 1;
+    char *end;
+    if (strcmp(port, "*") == 0)
+        return true;
+    if (*port < '0' || *port > '9')
+        return false;
+    unsigned long number = strtoul(port, &end, 10);
+    return *end == 0 && number <= 65535;
+}
+
+bool tq_address_is_valid(const char *address)
+{
+    if (address == NULL)
+        return false;
+    if (starts_with(address, "ipc://"))
+        return address[strlen("ipc://")] != 0;
+    const char *host = starts_with(address, "tcp://") ? address + strlen("tcp://") : "";
+    return strchr(host, ':') > host && port_is_valid(host);
 }
 
 bool tq_listen_is_local(const char *address)
@@ -45,7 +69,7 @@ static bool somebody_listens_at(const char *path)
 
 static tq_status check_address(const char *address, bool insecure, struct tq_error *err)
 {
-    if (address == NULL || (!starts_with(address, "tcp://") && !starts_with(address, "ipc://")))
+    if (!tq_address_is_valid(address))
         return tq_fail(err, TQ_INVALID_ARGUMENT, "ADDRESS", "listen '%s': expected tcp://HOST:PORT or ipc://PATH",
                        address != NULL ? address : "");
     if (!insecure && !tq_listen_is_local(address))

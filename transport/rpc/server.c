@@ -51,6 +51,7 @@ void tq_server_drop(struct tq_server *server)
 {
     if (atomic_fetch_sub(&server->holds, 1) != 1)
         return;
+    tq_mailbox_close(&server->mailbox); /* orphans ask it to the last */
     pthread_cond_destroy(&server->changed);
     pthread_mutex_destroy(&server->lock);
     tq_seam_free(server->seam, server);
@@ -158,7 +159,6 @@ void tq_server_close(struct tq_server *server)
     }
     tq_server_core_fini(&server->core);
     tq_server_timers_fini(&server->timers);
-    tq_mailbox_close(&server->mailbox);
     if (server->router != NULL)
         zmq_close(server->router);
     tq_seam_free(server->seam, server->advertised);

@@ -41,7 +41,7 @@ static void deliver(struct tq_server_call *call)
 
 static void pack_answer(struct tq_server_call *call, const ProtobufCMessage *response)
 {
-    const struct tq_method *method = call->entry->method;
+    const struct tq_method *method = call->method;
     size_t most = method->response_bytes > 0 ? method->response_bytes : DEFAULT_RESPONSE_BYTES;
     TQ_ASSERT(response->descriptor == method->response);
     tq_error_clear(&call->error);

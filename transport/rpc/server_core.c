@@ -368,6 +368,7 @@ static tq_status enter(struct tq_server_core *core, const struct arriving *arriv
     call->bytes = arriving->bytes;
     call->arrival = arriving->arrival;
     call->entry = arriving->entry;
+    call->method = arriving->entry->method;
     call->peer = *arriving->from;
     call->key_len = arriving->envelope->idempotency_key.size;
     memcpy(call->key, arriving->envelope->idempotency_key.bytes, call->key_len);

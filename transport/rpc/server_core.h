@@ -75,8 +75,9 @@ struct tq_server_call {
     struct tq_letter letter; /* its answer, when it comes from another thread */
     bool orphan, answered;   /* the shell's, when it closes with the call unanswered */
     struct tq_heap_node timer;
-    struct tq_session *session; /* held */
-    const struct tq_service_entry *entry;
+    struct tq_session *session;           /* held */
+    const struct tq_service_entry *entry; /* until the server is closed */
+    const struct tq_method *method;
     uint64_t id, session_id;
     struct tq_peer peer; /* of the latest attempt */
     int64_t deadline_ns;

@@ -51,7 +51,7 @@ static void answers_asynchronous_calls(void **state)
     struct fixture *f = *state;
     Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
     struct tq_error err;
-    struct ends ends;
+    static struct ends ends;
     ends_init(&ends);
     for (unsigned i = 0; i < 5000; i++) {
         request.number = i;

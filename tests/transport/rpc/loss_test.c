@@ -58,7 +58,7 @@ static void a_killed_server_ends_its_calls(void **state)
 {
     (void)state;
     Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
-    struct ends ends;
+    static struct ends ends;
     struct tq_error err;
     ends_init(&ends);
     request.action = ECHO_PARK;
