@@ -8,7 +8,7 @@
 #include "tq/v1/health.tq.h"
 #include "transport/base/seam.h"
 
-enum { TIMEOUT_MS = 30000, CACHE_BYTES = 256 << 20, SOCKETS_MAX = 4 };
+enum { TIMEOUT_MS = 30000, GREET_MS = 5000, CACHE_BYTES = 256 << 20, SOCKETS_MAX = 4 };
 
 int64_t tq_op_deadline_ns(const struct tq_client *client, const struct tq_op_opts *opts)
 {
@@ -83,7 +83,8 @@ static const char *controller_address(const struct tq_client_opts *opts)
 static tq_status greet(struct tq_client *client, struct tq_error *err)
 {
     Tq__V1__CheckRequest request = TQ__V1__CHECK_REQUEST__INIT;
-    struct tq_call_opts opts = { .deadline_ns = tq_deadline_after_ms(client->timeout_ms) };
+    uint32_t timeout_ms = client->timeout_ms < GREET_MS ? client->timeout_ms : GREET_MS;
+    struct tq_call_opts opts = { .deadline_ns = tq_deadline_after_ms(timeout_ms) };
     struct tq_reply reply = { 0 };
     tq_client_count_calls(client, 1);
     tq_v1_health_check(client->controller, &request, &opts, &reply);

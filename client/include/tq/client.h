@@ -30,8 +30,11 @@ extern "C" {
 
 enum tq_layout { TQ_DENSE = 1, TQ_JAGGED = 2, TQ_OPAQUE = 3 };
 
+/* Type codes of later versions of DLPack that we carry too. */
+enum { TQ_DL_BOOL = 6, TQ_DL_FLOAT8_E4M3FN = 10, TQ_DL_FLOAT8_E5M2 = 12 };
+
 /* One field of n samples.
- *   dense   values: [n, shape of one sample ...]; compact, or strided in the first dimension only
+ *   dense   values: [n, shape of one sample ...], at most 8 of them; compact, or strided in the first dimension only
  *   jagged  values: one dimension, the samples' elements packed one after the other; sizes: n * rank
  *   opaque  values: one dimension of uint8, packed; sizes: n byte lengths (rank 1); content_type */
 struct tq_column {
@@ -71,7 +74,7 @@ struct tq_client_opts {
 
 struct tq_client;
 
-/* Connects to the controller (one round trip). Fails with UNAVAILABLE, INVALID_ARGUMENT, ... */
+/* Connects to the controller: one round trip, five seconds at most. Fails with UNAVAILABLE, INVALID_ARGUMENT, ... */
 TQ_PUBLIC TQ_MUST_CHECK tq_status tq_client_open(const struct tq_client_opts *opts, struct tq_client **out_client,
                                                  struct tq_error *err);
 TQ_PUBLIC void tq_client_close(struct tq_client *client);
@@ -145,7 +148,7 @@ struct tq_fetch {
     uint32_t batch_size;
     const char *sampler;  /* "sequential" (default), "group_n" */
     uint32_t group_size;  /* group_n */
-    uint32_t max_wait_ms; /* 0: answer at once */
+    uint32_t max_wait_ms; /* 0: answer at once; cut to end before the operation's deadline */
     bool polling;         /* short at max_wait: an empty meta instead of DEADLINE_EXCEEDED */
     bool want_tags, want_keys;
 };
@@ -176,12 +179,12 @@ TQ_PUBLIC TQ_MUST_CHECK tq_status tq_client_get(struct tq_client *client, const 
 
 /* ---- clearing, status ---- */
 
-/* Bytes first, then the table. Idempotent. */
+/* Bytes first, then the table. Idempotent. Units that are lost or silent are left to the controller. */
 TQ_PUBLIC TQ_MUST_CHECK tq_status tq_client_clear(struct tq_client *client, const struct tq_meta *meta,
                                                   const struct tq_op_opts *opts, struct tq_error *err);
 TQ_PUBLIC TQ_MUST_CHECK tq_status tq_client_clear_partition(struct tq_client *client, const char *partition,
                                                             const struct tq_op_opts *opts, struct tq_error *err);
-/* *out_total counts reserved samples too. */
+/* *out_total counts reserved samples too. NOT_FOUND when there is no such partition. */
 TQ_PUBLIC TQ_MUST_CHECK tq_status tq_client_consumption(struct tq_client *client, const char *partition,
                                                         const char *task, const struct tq_op_opts *opts,
                                                         uint64_t *out_consumed, uint64_t *out_total,
