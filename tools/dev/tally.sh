@@ -26,8 +26,15 @@ tally_open() {
 tally_failed() { awk '{ n += $2 } END { print n + 0 }' "$TQ_TALLY"; }
 tally_add() { echo "$1 $2" >>"$TQ_TALLY"; }
 
+# Ends what runs. A signal that comes between fork and exec is lost, so it is sent until nothing runs any more.
 tally_stop() {
-    kill -TERM $(jobs -p) 2>/dev/null || true # what runs, even when it has only just begun
+    local tries
+    for tries in {1..50}; do
+        [ -n "$(jobs -rp)" ] || break
+        # shellcheck disable=SC2046 # one word a process
+        kill -TERM $(jobs -rp) 2>/dev/null || true
+        sleep 0.1
+    done
     tally_add 0 1
     exit "$1"
 }
@@ -44,9 +51,7 @@ tally_run() {
         return 124
     fi
     timeout --kill-after=10 "$left" "$@" </dev/null &
-    tally_child=$!
-    wait "$tally_child" || status=$?
-    tally_child=
+    wait $! || status=$?
     if [ "$status" -eq 124 ]; then echo "== $name: stopped by the time limit of the whole run"; fi
     if [ "$status" -eq 0 ]; then
         echo "== $name: ok, $(($(date +%s) - begin)) s"
