@@ -28,8 +28,8 @@ tally_add() { echo "$1 $2" >>"$TQ_TALLY"; }
 
 # Ends what runs. A signal that comes between fork and exec is lost, so it is sent until nothing runs any more.
 tally_stop() {
-    local tries
-    for tries in {1..50}; do
+    local _
+    for _ in {1..50}; do
         [ -n "$(jobs -rp)" ] || break
         # shellcheck disable=SC2046 # one word a process
         kill -TERM $(jobs -rp) 2>/dev/null || true
