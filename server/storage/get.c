@@ -139,7 +139,7 @@ static tq_status choose_ways(struct get *get, const Tq__V1__GetRequest *request,
     if (request->inline_limit != 0 && request->inline_limit < limit)
         limit = request->inline_limit;
     if (get->inline_bytes > limit)
-        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "INLINE_LIMIT",
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "INLINE_BYTES",
                        "%zu cells have %llu bytes that travel inline; expected at most %llu: ask for fewer cells",
                        get->n_cells, (unsigned long long)get->inline_bytes, (unsigned long long)limit);
     return TQ_OK;
