@@ -9,7 +9,7 @@ step "packages" tools/dev/setup.sh build test style || exit
 check "format" tools/dev/check_format.sh
 check "include rule" tools/dev/check_includes.py
 check "lengths" tools/dev/check_lengths.py
-check "forbidden calls" tools/dev/check_calls.sh
+check "forbidden calls" tools/dev/check_calls.py
 check "no paths of one machine" tools/dev/check_paths.sh
 check "public headers compile alone" tools/dev/check_headers.sh
 check "generated code is what the generators write" tools/dev/check_gen.sh

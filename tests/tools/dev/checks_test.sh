@@ -49,11 +49,11 @@ expect pass check_lengths.py client/get.c 'int x(void)\n{\n}\n'
 expect fail check_lengths.py client/get.c "int x(void)\n{\n$body}\n"
 expect fail check_lengths.py client/get.c "$(printf '/* */\\n%.0s' $(seq 1 701))"
 
-expect pass check_calls.sh client/get.c '/* never sprintf(x) */\nvoid f(void)\n{\n    g("sprintf(");\n}\n'
-expect fail check_calls.sh client/get.c 'void f(void)\n{\n    sprintf(x, "");\n}\n'
-expect fail check_calls.sh client/get.c 'void f(void)\n{\n    exit(1);\n}\n'
-expect pass check_calls.sh tools/main.c 'void f(void)\n{\n    exit(1);\n}\n'
-expect fail check_calls.sh tests/t.c 'void f(void)\n{\n    usleep(1);\n}\n'
+expect pass check_calls.py client/get.c '/* never sprintf(x) */\nvoid f(void)\n{\n    g("sprintf(");\n}\n'
+expect fail check_calls.py client/get.c 'void f(void)\n{\n    sprintf(x, "");\n}\n'
+expect fail check_calls.py client/get.c 'void f(void)\n{\n    exit(1);\n}\n'
+expect pass check_calls.py tools/main.c 'void f(void)\n{\n    exit(1);\n}\n'
+expect fail check_calls.py tests/t.c 'void f(void)\n{\n    usleep(1);\n}\n'
 
 expect pass check_paths.sh README.txt 'see docs/work/here and /usr/share/dict/words\n'
 expect fail check_paths.sh README.txt 'see /wo''rk/main\n'
