@@ -72,7 +72,8 @@ static void the_truth_comes_back(void **state)
 
 /* ---- answers of a get ---- */
 
-static void gets(struct fixture *f, void (*lie)(struct fake_answer *answer), tq_status expected, const char *fragment)
+static void expect_get(struct fixture *f, void (*lie)(struct fake_answer *answer), tq_status expected,
+                       const char *fragment)
 {
     struct tq_data *data = NULL;
     struct tq_error err = { 0 };
@@ -292,7 +293,7 @@ static void every_lie_of_a_get_is_a_status(void **state)
 {
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++)
-        gets(f, lies[i].lie, lies[i].expected, lies[i].fragment);
+        expect_get(f, lies[i].lie, lies[i].expected, lies[i].fragment);
     the_truth_comes_back(state);
 }
 
@@ -302,7 +303,7 @@ static void wrong_bytes_are_asked_for_once_more(void **state)
     struct tq_client_stats before, after;
     int gets_before = atomic_load(&f->fake.gets);
     tq_client_read_stats(f->client, &before);
-    gets(f, flip_byte, TQ_DATA_LOSS, "digest");
+    expect_get(f, flip_byte, TQ_DATA_LOSS, "digest");
     tq_client_read_stats(f->client, &after);
     assert_int_equal(after.digest_failures - before.digest_failures, 2);
     assert_int_equal(after.retries - before.retries, 1);
