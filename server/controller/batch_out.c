@@ -109,7 +109,7 @@ static bool units_out(struct tq_arena *arena, const struct tq_table *table, Tq__
 {
     const Tq__V1__Samples *samples = batch->samples;
     bool *named = tq_arena_alloc(arena, table->units.n + 1);
-    Tq__V1__Unit **units = tq_arena_alloc(arena, table->units.n * sizeof(*units));
+    Tq__V1__Unit **units = tq_arena_alloc(arena, table->units.n * sizeof(Tq__V1__Unit *));
     if (named == NULL || units == NULL)
         return false;
     for (size_t i = 0; i < samples->n_unit; i++)
@@ -148,7 +148,7 @@ static Tq__V1__Field *field_out(struct tq_arena *arena, const char *name, const 
 static bool fields_out(struct tq_arena *arena, const struct tq_partition *partition, const struct tq_batch_wish *wish,
                        Tq__V1__Batch *batch)
 {
-    Tq__V1__Field **fields = tq_arena_alloc(arena, wish->n_fields * sizeof(*fields));
+    Tq__V1__Field **fields = tq_arena_alloc(arena, wish->n_fields * sizeof(Tq__V1__Field *));
     if (fields == NULL)
         return false;
     for (size_t i = 0; i < wish->n_fields; i++) {
@@ -173,7 +173,7 @@ static bool is_ready(uint32_t slot, const struct tq_field *const *fields, size_t
 static bool ready_out(struct tq_arena *arena, const struct tq_partition *partition, const uint32_t *slots, uint32_t n,
                       const struct tq_batch_wish *wish, Tq__V1__Batch *batch)
 {
-    const struct tq_field **fields = tq_arena_alloc(arena, wish->n_fields * sizeof(*fields));
+    const struct tq_field **fields = tq_arena_alloc(arena, wish->n_fields * sizeof(struct tq_field *));
     protobuf_c_boolean *ready = tq_arena_alloc(arena, n * sizeof(*ready));
     if (fields == NULL || ready == NULL)
         return false;

@@ -42,11 +42,10 @@ static void sort_out(const struct tq_table *table, const struct tq_partition *pa
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct tq_index_entry *entry = tq_index_find(&table->indexes, samples[i].index);
-        if (entry == NULL || entry->partition == NULL)
-            cleared->absent++;
-        else if (entry->generation != samples[i].generation)
+        bool live = entry != NULL && entry->partition != NULL;
+        if (live && entry->generation != samples[i].generation)
             cleared->stale++;
-        else if (entry->partition == partition && roaring_bitmap_add_checked(gone, entry->slot))
+        else if (live && entry->partition == partition && roaring_bitmap_add_checked(gone, entry->slot))
             cleared->removed++;
         else
             cleared->absent++;

@@ -196,6 +196,7 @@ static void hand_out(struct tq_table *table, struct tq_waiter *waiter, uint32_t 
         tq_fail(&waiter->error, TQ_RESOURCE_EXHAUSTED, "MEMORY", "batch_size: no memory for %u samples", n);
         return;
     }
+    TQ_ASSERT(waiter->feed != NULL); /* something is supplied */
     waiter->n = n;
     waiter->want.sampler->choose(waiter->feed, n, waiter->slots);
     if (waiter->want.replacement)

@@ -140,7 +140,7 @@ tq_status tq_produced_in(const struct tq_intake *intake, Tq__V1__Field *const *f
                        n_shapes, n_fields);
     tq_status status = tq_announced_in(intake, fields, n_fields, out);
     struct tq_field_claim *claims = (struct tq_field_claim *)(uintptr_t)*out;
-    for (size_t i = 0; status == TQ_OK && i < n_fields; i++) {
+    for (size_t i = 0; status == TQ_OK && claims != NULL && i < n_fields; i++) {
         status = check_produced(intake, &claims[i]);
         if (status == TQ_OK && n_shapes > 0)
             status = check_shapes(intake, shapes[i], n, &claims[i]);

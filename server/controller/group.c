@@ -26,7 +26,7 @@ static bool grow(struct tq_partition *partition)
 {
     struct tq_groups *groups = &partition->groups;
     uint32_t capacity = groups->capacity == 0 ? 64 : groups->capacity * 2;
-    struct tq_group **by_ordinal = tq_seam_alloc_array(partition->seam, capacity, sizeof(*by_ordinal));
+    struct tq_group **by_ordinal = tq_seam_alloc_array(partition->seam, capacity, sizeof(struct tq_group *));
     uint32_t *free_ordinals = tq_seam_alloc_array(partition->seam, capacity, sizeof(*free_ordinals));
     if (by_ordinal == NULL || free_ordinals == NULL || !tq_views_reserve_groups(partition, capacity)) {
         tq_seam_free(partition->seam, by_ordinal);
@@ -34,7 +34,7 @@ static bool grow(struct tq_partition *partition)
         return false;
     }
     if (groups->n_ordinals > 0)
-        memcpy(by_ordinal, groups->by_ordinal, groups->n_ordinals * sizeof(*by_ordinal));
+        memcpy(by_ordinal, groups->by_ordinal, groups->n_ordinals * sizeof(struct tq_group *));
     /* The stack is empty: a group grows only when no ordinal is free. */
     tq_seam_free(partition->seam, groups->by_ordinal);
     tq_seam_free(partition->seam, groups->free_ordinals);

@@ -30,11 +30,11 @@ static bool add_chunk(struct tq_index_space *space)
 {
     if (space->n_chunks == space->capacity) {
         size_t capacity = space->capacity == 0 ? 64 : space->capacity * 2;
-        struct tq_index_entry **chunks = tq_seam_alloc_array(space->seam, capacity, sizeof(*chunks));
+        struct tq_index_entry **chunks = tq_seam_alloc_array(space->seam, capacity, sizeof(struct tq_index_entry *));
         if (chunks == NULL)
             return false;
         if (space->n_chunks > 0)
-            memcpy(chunks, space->chunks, space->n_chunks * sizeof(*chunks));
+            memcpy(chunks, space->chunks, space->n_chunks * sizeof(struct tq_index_entry *));
         tq_seam_free(space->seam, space->chunks);
         space->chunks = chunks;
         space->capacity = capacity;

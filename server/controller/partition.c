@@ -96,11 +96,11 @@ static bool add_chunk(struct tq_partition *partition)
 {
     if (partition->n_chunks == partition->chunk_capacity) {
         size_t capacity = partition->chunk_capacity == 0 ? 8 : partition->chunk_capacity * 2;
-        struct tq_row **chunks = tq_seam_alloc_array(partition->seam, capacity, sizeof(*chunks));
+        struct tq_row **chunks = tq_seam_alloc_array(partition->seam, capacity, sizeof(struct tq_row *));
         if (chunks == NULL)
             return false;
         if (partition->n_chunks > 0)
-            memcpy(chunks, partition->chunks, partition->n_chunks * sizeof(*chunks));
+            memcpy(chunks, partition->chunks, partition->n_chunks * sizeof(struct tq_row *));
         tq_seam_free(partition->seam, partition->chunks);
         partition->chunks = chunks;
         partition->chunk_capacity = capacity;
@@ -179,11 +179,11 @@ struct tq_field *tq_partition_find_field(const struct tq_partition *partition, c
 static bool grow_fields(struct tq_partition *partition)
 {
     uint32_t capacity = partition->field_capacity == 0 ? 8 : partition->field_capacity * 2;
-    struct tq_field **fields = tq_seam_alloc_array(partition->seam, capacity, sizeof(*fields));
+    struct tq_field **fields = tq_seam_alloc_array(partition->seam, capacity, sizeof(struct tq_field *));
     if (fields == NULL)
         return false;
     if (partition->n_fields > 0)
-        memcpy(fields, partition->fields, partition->n_fields * sizeof(*fields));
+        memcpy(fields, partition->fields, partition->n_fields * sizeof(struct tq_field *));
     tq_seam_free(partition->seam, partition->fields);
     partition->fields = fields;
     partition->field_capacity = capacity;

@@ -5,7 +5,7 @@
 
 #include "transport/base/assert.h"
 
-enum { ONE = 1 << 16 };
+enum { ONE = 1 << 16, MOST_OWED = 2 << 16 };
 
 static bool takes_samples(const struct tq_unit *unit)
 {
@@ -125,7 +125,7 @@ static uint64_t share(struct tq_units *units, const struct tq_place *place, cons
     }
     for (uint32_t i = 0; i < units->n; i++) { /* a debt never grows beyond what a request leaves over */
         struct tq_unit *unit = units->by_number[i];
-        unit->carry = unit->carry > 2 * ONE ? 2 * ONE : unit->carry < -2 * ONE ? -2 * ONE : unit->carry;
+        unit->carry = unit->carry > MOST_OWED ? MOST_OWED : unit->carry < -MOST_OWED ? -MOST_OWED : unit->carry;
     }
     return left;
 }

@@ -187,12 +187,13 @@ tq_status tq_table_produce(struct tq_table *table, const struct tq_production *p
                            struct tq_error *err)
 {
     struct tq_partition *partition;
-    uint32_t *slots;
+    uint32_t *slots = NULL;
     tq_status status = tq_table_need(table, production->partition, &partition, err);
     if (status == TQ_OK)
         status = resolve_all(table, partition, production->samples, production->n, &slots, err);
     if (status != TQ_OK)
         return status;
+    TQ_ASSERT(slots != NULL);
     status = produce(table, partition, production, slots, out_cells, err);
     tq_seam_free(table->seam, slots);
     return status;
@@ -203,12 +204,13 @@ tq_status tq_table_set_tags(struct tq_table *table, const char *name, const stru
 {
     struct tq_partition *partition;
     struct new_tags fresh;
-    uint32_t *slots;
+    uint32_t *slots = NULL;
     tq_status status = tq_table_need(table, name, &partition, err);
     if (status == TQ_OK)
         status = resolve_all(table, partition, samples, n, &slots, err);
     if (status != TQ_OK)
         return status;
+    TQ_ASSERT(slots != NULL);
     status = make_tags(table, partition, slots, n, tags, replace, &fresh, err);
     if (status == TQ_OK)
         install_tags(table, partition, slots, n, &fresh);

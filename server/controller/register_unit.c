@@ -28,13 +28,17 @@ static tq_status check_claim(const struct tq_intake *intake, const Tq__V1__Regis
     return status;
 }
 
-static tq_status held_one(const struct tq_intake *intake, const Tq__V1__Samples *samples, struct tq_held **at)
+/* The samples of one partition; `held` has room for them. */
+static tq_status held_one(const struct tq_intake *intake, const Tq__V1__Samples *samples, struct tq_held *held,
+                          uint32_t *out_n)
 {
+    struct tq_controller_limits wide = *intake->limits;
+    const struct tq_intake all = { intake->arena, &wide, intake->err };
     struct tq_samples_in in = { 0 };
-    tq_status status = tq_samples_in(intake, "held", samples, &in);
-    struct tq_held *held = status == TQ_OK ? tq_arena_alloc(intake->arena, in.n * sizeof(*held)) : NULL;
-    if (status == TQ_OK && held == NULL)
-        return tq_fail(intake->err, TQ_RESOURCE_EXHAUSTED, "MEMORY", "held: no memory for %u samples", in.n);
+    wide.request_samples = wide.samples; /* it may hold all there are */
+    tq_status status = tq_samples_in(&all, "held", samples, &in);
+    if (status != TQ_OK)
+        return status;
     for (uint32_t i = 0; i < in.n; i++) {
         if (in.refs[i].generation == UINT32_MAX)
             return tq_fail(intake->err, TQ_INVALID_ARGUMENT, "SAMPLES",
@@ -42,8 +46,8 @@ static tq_status held_one(const struct tq_intake *intake, const Tq__V1__Samples 
                            in.refs[i].generation);
         held[i] = (struct tq_held){ in.partition, in.refs[i] };
     }
-    *at = held;
-    return status;
+    *out_n = in.n;
+    return TQ_OK;
 }
 
 /* All that is held, in one array. A unit that holds nothing of a partition may name it with no indexes. */
@@ -65,16 +69,12 @@ static tq_status held_in(const struct tq_intake *intake, const Tq__V1__RegisterU
     *out_held = held;
     *out_n = 0;
     for (size_t i = 0; i < request->n_held; i++) {
-        struct tq_held *part = NULL;
+        uint32_t n_part = 0;
         if (request->held[i]->indexes == NULL || request->held[i]->indexes->n_start == 0)
             continue;
-        tq_status status = held_one(intake, request->held[i], &part);
+        tq_status status = held_one(intake, request->held[i], held + *out_n, &n_part);
         if (status != TQ_OK)
             return status;
-        uint32_t n_part = 0;
-        for (size_t k = 0; k < request->held[i]->indexes->n_count; k++)
-            n_part += (uint32_t)request->held[i]->indexes->count[k];
-        memcpy(held + *out_n, part, n_part * sizeof(*held));
         *out_n += n_part;
     }
     return TQ_OK;
@@ -85,7 +85,7 @@ static Tq__V1__Samples **release_out(struct tq_arena *arena, const struct tq_hel
                                      const bool *release, size_t *out_n)
 {
     struct tq_sample_ref *refs = tq_arena_alloc(arena, n * sizeof(*refs));
-    Tq__V1__Samples **all = tq_arena_alloc(arena, n * sizeof(*all));
+    Tq__V1__Samples **all = tq_arena_alloc(arena, n * sizeof(Tq__V1__Samples *));
     *out_n = 0;
     if (refs == NULL || all == NULL)
         return NULL;
@@ -186,7 +186,7 @@ void tq_controller_heartbeat_unit(void *state, const Tq__V1__HeartbeatUnitReques
     response.known = tq_unit_heartbeat(units, request->unit, request->epoch, request->used_bytes, request->used_samples,
                                        request->bulk_heartbeat);
     struct tq_unit *unit = tq_unit_find(units, request->unit);
-    if (response.known) {
+    if (response.known && unit != NULL) {
         response.state = (Tq__V1__UnitState)unit->state;
         if (!releases_out(intake.arena, unit, &response)) {
             tq_controller_no_memory(call);
@@ -205,10 +205,12 @@ void tq_controller_drain_unit(void *state, const Tq__V1__DrainUnitRequest *reque
     struct tq_controller *controller = state;
     struct tq_unit *unit = tq_unit_find(&controller->table.units, request->unit);
     struct tq_error err;
-    tq_status status = unit != NULL ? tq_unit_drain(unit, request->resume, &err)
-                                    : tq_fail(&err, TQ_NOT_FOUND, "UNIT", "unit: %u, expected 1..%u", request->unit,
-                                              controller->table.units.n);
-    if (status != TQ_OK) {
+    if (unit == NULL) {
+        tq_server_fail(call, TQ_NOT_FOUND, "UNIT", "unit: %u, expected 1..%u", request->unit,
+                       controller->table.units.n);
+        return;
+    }
+    if (tq_unit_drain(unit, request->resume, &err) != TQ_OK) {
         tq_server_fail_error(call, &err);
         return;
     }

@@ -104,11 +104,11 @@ static struct tq_unit *add_unit(struct tq_units *units, const char *name)
 {
     if (units->n == units->capacity) {
         uint32_t capacity = units->capacity == 0 ? 8 : units->capacity * 2;
-        struct tq_unit **by_number = tq_seam_alloc_array(units->seam, capacity, sizeof(*by_number));
+        struct tq_unit **by_number = tq_seam_alloc_array(units->seam, capacity, sizeof(struct tq_unit *));
         if (by_number == NULL)
             return NULL;
         if (units->n > 0)
-            memcpy(by_number, units->by_number, units->n * sizeof(*by_number));
+            memcpy(by_number, units->by_number, units->n * sizeof(struct tq_unit *));
         tq_seam_free(units->seam, units->by_number);
         units->by_number = by_number;
         units->capacity = capacity;
