@@ -300,7 +300,8 @@ struct  Tq__V1__Regions
 
 /*
  * Where the cells of a put lie in the writer's memory, field by field and in the order of the samples: run i is count[i]
- * cells of length[i] bytes in region[i], the first at offset[i], each stride[i] bytes after the one before.
+ * cells of length[i] bytes in region[i], the first at offset[i], each stride[i] bytes after the one before. A heap region is
+ * one frame with version 1; in an arena region every cell is a frame of its own with version 1, whose payload is at its offset.
  */
 struct  Tq__V1__CellRuns
 {
