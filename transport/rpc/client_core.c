@@ -152,6 +152,7 @@ tq_status tq_client_submit(struct tq_client_core *core, struct tq_call *call, in
         return status;
     call->id = core->next_id++;
     call->submitted_ns = now_ns;
+    call->deadline_ns = call->deadline_ns > 0 ? call->deadline_ns : 0; /* so that differences do not overflow */
     if (!tq_map_put(&core->calls, call->id, call))
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a call");
     if (!tq_heap_set(&core->timers, &call->timer, call->deadline_ns)) {

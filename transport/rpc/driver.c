@@ -12,6 +12,8 @@
 
 enum { NS_PER_MS = 1000000, FIRST_ROOM = 16 };
 
+static __thread const struct tq_driver *mine; /* the driver that this thread is */
+
 /* What one turn looks at; grown as channels are opened, driver thread only. */
 struct turn {
     struct tq_channel **channels;
@@ -70,7 +72,7 @@ void tq_driver_finish(struct tq_driver *driver, struct tq_list *calls)
 
 bool tq_driver_is_me(const struct tq_driver *driver)
 {
-    return driver->running && pthread_equal(pthread_self(), driver->thread);
+    return mine == driver;
 }
 
 void tq_driver_add(struct tq_driver *driver, struct tq_channel *channel)
@@ -217,6 +219,7 @@ static void *run(void *arg)
     struct tq_driver *driver = arg;
     struct turn turn = { .room = 0 };
     tq_list_init(&turn.finished);
+    mine = driver;
     tq_thread_forbid_blocking("a callback on the driver thread");
     for (bool going = true; going;) {
         complete_all(driver, &turn);

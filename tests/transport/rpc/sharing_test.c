@@ -254,6 +254,7 @@ static void a_child_of_fork_is_refused(void **state)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
+        alarm(10); /* a lock that another thread held at the fork would hang it */
         Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
         struct tq_reply reply;
         struct tq_runtime *runtime;
