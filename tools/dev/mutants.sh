@@ -41,7 +41,7 @@ done
 [ "$bad" -eq 0 ] || exit 1
 
 caught=0
-printf '%-28s %-34s %-8s %s\n' mutant test caught 'broken promise'
+printf '%-42s %-26s %-8s %s\n' mutant test caught 'broken promise'
 for patch in "${patches[@]}"; do
     name=$(basename "$patch" .patch) test=$(header test "$patch") verdict=yes
     if ! patch --directory "$tree" -p1 --forward --batch --no-backup-if-mismatch <"$patch" >>"$log" 2>&1; then
@@ -54,7 +54,7 @@ for patch in "${patches[@]}"; do
         fi
         tools/dev/sync_tree.py "$root/build/mutants/files.txt" "$tree"
     fi
-    printf '%-28s %-34s %-8s %s\n' "$name" "$test" "$verdict" "$(header promise "$patch")"
+    printf '%-42s %-26s %-8s %s\n' "$name" "$test" "$verdict" "$(header promise "$patch")"
     if [ "$verdict" = yes ]; then caught=$((caught + 1)); fi
 done
 echo "$caught of ${#patches[@]} mutants caught"
