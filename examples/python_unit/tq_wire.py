@@ -1,19 +1,16 @@
 """The control wire of tq for Python: enough to serve a tq service and to call one. docs/wire.md says why each step is there.
 
-Needs pyzmq and protobuf, and the messages as Python modules:
-    protoc -I idl --python_out=DIR idl/tq/*.proto idl/tq/wire/*.proto idl/tq/v1/*.proto      (and DIR in PYTHONPATH)
-
+Needs pyzmq, protobuf, and the messages as modules: protoc -I idl --python_out=DIR idl/tq/*.proto idl/tq/*/*.proto
 Peers that use this helper take and give inline frames only: they leave their bulk address empty.
 """
 import os
 import struct
 import time
-
 import zmq
 from tq.wire import envelope_pb2, session_pb2
 
 REQUEST, REPLY, CANCEL, HELLO, HELLO_REPLY, KEEPALIVE, LOOKUP, LOOKUP_REPLY, GOODBYE = range(1, 10)
-OK, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED = 0, 3, 5, 9, 12, 16
+OK, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, UNIMPLEMENTED, UNAVAILABLE = 0, 3, 5, 9, 12, 14
 ROLE_STORAGE = 3
 EPOCH = struct.unpack("<Q", os.urandom(8))[0] | 1
 LIMITS = dict(body_bytes=16 << 20, inline_frames=1024, inline_bytes=64 << 20)
@@ -21,7 +18,6 @@ LIMITS = dict(body_bytes=16 << 20, inline_frames=1024, inline_bytes=64 << 20)
 
 class Refusal(Exception):
     """Raised by a handler: becomes an error reply. Raised by a call: what the peer answered."""
-
     def __init__(self, status, reason, message, outcome=2):
         super().__init__(f"{status} {reason}: {message}")
         self.detail = envelope_pb2.StatusDetail(status=status, outcome=outcome, reason=reason, message=message)
@@ -58,12 +54,15 @@ class Client:
         self.socket.setsockopt(zmq.ROUTING_ID, b"TQ1\x01" + os.urandom(12))
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.connect(address)
-        self.session, self.next_call = struct.unpack("<Q", os.urandom(8))[0] | 1, 1
-        hello = session_pb2.Hello(protocol_min=1, protocol_max=1, session=self.session, epoch=EPOCH, name=name,
-                                  role=ROLE_STORAGE, limits=LIMITS)
-        self._exchange(HELLO, HELLO_REPLY, hello.SerializeToString())
+        self.name, self.session, self.next_call = name, struct.unpack("<Q", os.urandom(8))[0] | 1, 1
+        self.hello()
 
-    def _exchange(self, kind, expect, body, timeout_s=5.0, **fields):
+    def hello(self):
+        body = session_pb2.Hello(protocol_min=1, protocol_max=1, session=self.session, epoch=EPOCH, name=self.name,
+                                 role=ROLE_STORAGE, limits=LIMITS).SerializeToString()
+        self._exchange(HELLO, HELLO_REPLY, body, 5.0)
+
+    def _exchange(self, kind, expect, body, timeout_s, **fields):
         call, self.next_call = self.next_call, self.next_call + 1
         envelope = envelope_pb2.Envelope(kind=kind, call_id=call, session=self.session, **fields)
         self.socket.send_multipart(pack(envelope, body))
@@ -79,9 +78,15 @@ class Client:
         raise TimeoutError(f"no answer in {timeout_s} s")
 
     def call(self, method, request, response_type, timeout_s=5.0):
-        body = self._exchange(REQUEST, REPLY, request.SerializeToString(), timeout_s, method=method, attempt=1,
-                              remaining_us=int(timeout_s * 1e6))
-        return response_type.FromString(body)
+        ask = lambda: self._exchange(REQUEST, REPLY, request.SerializeToString(), timeout_s, method=method, attempt=1,
+                                     remaining_us=int(timeout_s * 1e6))
+        try:
+            return response_type.FromString(ask())
+        except Refusal as refusal:
+            if refusal.detail.reason != "NO_SESSION":
+                raise
+            self.hello()  # we were silent for too long, or the peer has another life
+            return response_type.FromString(ask())
 
 
 class Server:
@@ -108,22 +113,20 @@ class Server:
         self.sessions = {s: heard for s, heard in self.sessions.items() if heard > silent}
 
     def _answer(self, peer, envelope, body, frames):
-        if envelope.kind in (CANCEL, GOODBYE):
-            return
-        reply = envelope_pb2.Envelope(kind=REPLY, call_id=envelope.call_id, session=envelope.session)
+        reply, out_frames = envelope_pb2.Envelope(call_id=envelope.call_id, session=envelope.session), ()
         try:
+            reply.kind = {HELLO: HELLO_REPLY, REQUEST: REPLY}.get(envelope.kind, envelope.kind)
             if envelope.kind == HELLO:
-                reply.kind, out, out_frames = HELLO_REPLY, self._hello(session_pb2.Hello.FromString(body)), ()
-            elif envelope.kind == KEEPALIVE:
-                reply.kind, out, out_frames = KEEPALIVE, body, ()
-            elif envelope.kind == REQUEST:
-                out, out_frames = self._call(envelope, body, frames)
+                out = self._hello(session_pb2.Hello.FromString(body))
+            elif envelope.kind not in (KEEPALIVE, REQUEST):
+                return  # cancel, goodbye, lookup: advice that this server does not take
+            elif envelope.session not in self.sessions:
+                raise Refusal(UNAVAILABLE, "NO_SESSION", "say hello first", 1)
             else:
-                return
+                self.sessions[envelope.session] = time.monotonic()
+                out, out_frames = self._call(envelope, body, frames) if envelope.kind == REQUEST else (body, ())
         except Refusal as refusal:
-            reply.status, out, out_frames = refusal.detail.status, refusal.detail.SerializeToString(), ()
-        if envelope.session in self.sessions:
-            self.sessions[envelope.session] = time.monotonic()
+            reply.status, out = refusal.detail.status, refusal.detail.SerializeToString()
         try:
             self.socket.send_multipart([peer, *pack(reply, out, out_frames)])
         except zmq.ZMQError:
@@ -140,8 +143,6 @@ class Server:
                                       credit=dict(calls=1024, bytes=256 << 20), resumed=resumed).SerializeToString()
 
     def _call(self, envelope, body, frames):
-        if envelope.session not in self.sessions:
-            raise Refusal(UNAUTHENTICATED, "NO_HELLO", "say hello on this socket first", 1)
         if envelope.method not in self.methods:
             raise Refusal(UNIMPLEMENTED, "METHOD", f"no method 0x{envelope.method:04x} here", 1)
         request_type, handler = self.methods[envelope.method]

@@ -58,13 +58,18 @@ def main(address, name="python-unit"):
     context = zmq.Context()
     server = Server(context, "tcp://127.0.0.1:*", name, {
         0x0201: (storage.PutRequest, put), 0x0202: (storage.GetRequest, get), 0x0204: (storage.ClearRequest, clear)})
+    me = controller.RegisterUnitRequest(name=name, address=server.address, epoch=EPOCH, budget_bytes=1 << 30)
     link = Client(context, address, name)
-    me = link.call(0x0120, controller.RegisterUnitRequest(name=name, address=server.address, epoch=EPOCH,
-                                                          budget_bytes=1 << 30), controller.RegisterUnitResponse)
+    unit = link.call(0x0120, me, controller.RegisterUnitResponse)
     print("ready", server.address, flush=True)
     while True:
-        server.serve(until_s=me.heartbeat_ms / 1000)
-        link.call(0x0121, controller.HeartbeatUnitRequest(unit=me.unit, epoch=EPOCH), controller.HeartbeatUnitResponse)
+        server.serve(until_s=unit.heartbeat_ms / 1000)
+        try:
+            beat = controller.HeartbeatUnitRequest(unit=unit.unit, epoch=EPOCH)
+            if not link.call(0x0121, beat, controller.HeartbeatUnitResponse, timeout_s=1).known:
+                unit = link.call(0x0120, me, controller.RegisterUnitResponse)  # another life of the controller
+        except (Refusal, TimeoutError) as trouble:
+            print(trouble, file=sys.stderr)  # the controller is away: go on serving, try again
 
 
 if __name__ == "__main__":
