@@ -235,7 +235,7 @@ static void a_good_request_is_written_out(void **state)
     X(m->source.n_ticket = 2, "1 key, 2 ticket")                                                                       \
     X(m->source.n_id = 0, "source: 0 id, 1 kind")                                                                      \
     X(m->source.address.len = 0, "source.address: empty")                                                              \
-    X(m->kind[0] = TQ_REGION_ARENA, "source.kind[0]: 1; expected 2")                                                   \
+    X(m->kind[0] = 3, "source.kind[0]: 3; expected 1, arena, or 2, heap")                                              \
     X(m->id[0] = 0, "source.id[0]: 0")                                                                                 \
     X(m->length[0] = 39, "leave region 1 of 39 bytes")                                                                 \
     X(m->request.parser = (char *)"url", "parser: 'url' is not known; known: none")                                    \

@@ -237,6 +237,29 @@ static void a_large_cell_comes_back_by_its_engine(void **state)
     one_large_cell(UINT64_C(64) << 20);
 }
 
+/* The unit reads leased memory at the speed of a copy. */
+static void a_cell_of_an_arena_is_read_by_the_faster_engine(void **state)
+{
+    const uint64_t len = UINT64_C(8) << 20;
+    const struct rows rows = { "p", 3, 1, 1 };
+    uint8_t *bytes = make_bytes(len, 6);
+    const struct packed column = {
+        .name = "x", .layout = TQ__V1__LAYOUT__LAYOUT_OPAQUE, .bytes = bytes, .lengths = &len
+    };
+    struct tq_reply reply;
+    struct fetched got;
+    struct tq_error err;
+    (void)state;
+    assert_int_equal(writer_put(&the.writer, &rows, &column, BY_ARENA, &reply), TQ_OK);
+    assert_int_equal(tq_v1_storage_put_response(&reply)->engine, the.setup->get_engine);
+    assert_int_equal(tq_v1_storage_put_response(&reply)->bulk_bytes, len);
+    tq_reply_drop(&reply);
+    assert_int_equal(writer_get(&the.writer, &rows, "x", &got, &err), TQ_OK);
+    assert_memory_equal(got.bytes, bytes, len);
+    fetched_drop(&got);
+    free(bytes);
+}
+
 /* An answer has so many inline bytes at most; the rest must be asked for in pieces. */
 static void a_large_cell_travels_in_frames(void **state)
 {
@@ -396,6 +419,8 @@ int main(void)
         IN(every_layout_comes_back, open_frames),
         IN(a_large_cell_comes_back_by_its_engine, open_shared_memory),
         IN(a_large_cell_comes_back_by_its_engine, open_tcp),
+        IN(a_cell_of_an_arena_is_read_by_the_faster_engine, open_shared_memory),
+        IN(a_cell_of_an_arena_is_read_by_the_faster_engine, open_tcp),
         IN(a_large_cell_travels_in_frames, open_frames),
         IN(a_put_over_the_budget_is_refused_before_a_byte_moves, open_shared_memory),
         IN(a_pinned_reader_sees_the_old_bytes_of_an_overwritten_cell, open_shared_memory),

@@ -100,7 +100,7 @@ static uint64_t fill_cells(struct put_message *m, const struct packed *column, s
             cells->count[run - 1]++;
             continue;
         }
-        cells->region[run] = way == BY_BULK;
+        cells->region[run] = way != BY_FRAMES;
         cells->offset[run] = at;
         cells->length[run] = cells->stride[run] = column->lengths[i];
         cells->count[run++] = 1;
@@ -109,12 +109,12 @@ static uint64_t fill_cells(struct put_message *m, const struct packed *column, s
     return at;
 }
 
-static void fill_source(struct put_message *m, struct writer *writer, const struct tq_exposure *exposure)
+/* m->region is filled. */
+static void fill_source(struct put_message *m, struct writer *writer)
 {
     struct tq_bytes address = tq_bulk_address(writer->bulk);
     Tq__V1__Regions *source = &m->source;
     tq__v1__regions__init(source);
-    tq_exposure_region(exposure, &m->region);
     m->key = (ProtobufCBinaryData){ m->region.key.len, (uint8_t *)m->region.key.ptr };
     m->ticket = (ProtobufCBinaryData){ m->region.ticket.len, (uint8_t *)m->region.ticket.ptr };
     source->address = (ProtobufCBinaryData){ address.len, (uint8_t *)address.ptr };
@@ -141,6 +141,7 @@ tq_status writer_put(struct writer *writer, const struct rows *rows, const struc
 {
     struct put_message m = { 0 };
     struct tq_exposure *exposure = NULL;
+    struct tq_block block = { 0 };
     tq__v1__put_request__init(&m.request);
     fill_samples(rows, &m.samples, &m.indexes, &m.start, &m.count, &m.generation);
     fill_field(&m, column, rows->n);
@@ -151,13 +152,22 @@ tq_status writer_put(struct writer *writer, const struct rows *rows, const struc
     struct tq_call_opts opts = { 0 };
     if (way == BY_BULK) {
         assert_int_equal(tq_bulk_expose(writer->bulk, column->bytes, total, &exposure, NULL), TQ_OK);
-        fill_source(&m, writer, exposure);
+        tq_exposure_region(exposure, &m.region);
+        fill_source(&m, writer);
+    } else if (way == BY_ARENA) {
+        assert_int_equal(tq_bulk_alloc(writer->bulk, total, &block, NULL), TQ_OK);
+        memcpy(block.ptr, column->bytes, total);
+        tq_block_publish(&block, 1);
+        assert_true(tq_bulk_region(writer->bulk, block.region, &m.region));
+        m.cells.offset[0] = block.frame;
+        fill_source(&m, writer);
     } else if (total > 0) {
         opts.frames = &frame;
         opts.n_frames = 1;
     }
     tq_status status = tq_v1_storage_put(writer->channel, &m.request, &opts, reply);
     tq_bulk_unexpose(exposure, tq_deadline_after_ms(5000));
+    tq_bulk_free(writer->bulk, &block);
     if (status == TQ_OK)
         check_digests(column, rows->n, tq_v1_storage_put_response(reply));
     void *const memory[] = { m.cells.region, m.cells.offset, m.cells.length, m.cells.stride, m.cells.count };

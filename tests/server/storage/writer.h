@@ -36,8 +36,8 @@ struct rows {
     uint32_t generation;
 };
 
-/* How the bytes travel. */
-enum way { BY_FRAMES, BY_BULK };
+/* How the bytes travel. BY_ARENA: from a block of the writer's arena; one sample only. */
+enum way { BY_FRAMES, BY_BULK, BY_ARENA };
 
 /* Puts one column; on success the digests have been compared. *out_response lives in *reply, to be dropped. */
 tq_status writer_put(struct writer *writer, const struct rows *rows, const struct packed *column, enum way way,
