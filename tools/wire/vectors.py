@@ -3,8 +3,11 @@
 that shares nothing with ours.
 
     vectors.py IDL_DIR               prints the vectors as JSON
-    vectors.py IDL_DIR --corpus DIR  writes them as seed files, a folder for each fuzz target
+    vectors.py IDL_DIR --corpus DIR  writes them as seed files, a folder for each type
     vectors.py IDL_DIR --header FILE the same as a C table, for tests/wire/vectors_test.c
+
+Messages of tq.wire, and those of tq.v1 that a backend needs, are written by hand; every other message of tq.v1 gets each of its
+fields filled by rule.
 """
 import importlib
 import json
@@ -15,6 +18,9 @@ import sys
 import tempfile
 
 from google.protobuf import json_format
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples/python_unit"))
+from crc32c import crc32c  # noqa: E402
 
 SESSION = 0x1122334455667788
 EPOCH = 0x0102030405060708
@@ -38,6 +44,8 @@ def load_messages(idl):
                 return getattr(module, short)
         raise KeyError(name)
 
+    find.all = sorted((m for module in modules if module.DESCRIPTOR.package == "tq.v1"
+                       for m in module.DESCRIPTOR.message_types_by_name.values()), key=lambda m: m.full_name)
     return find
 
 
@@ -68,8 +76,14 @@ def wire_messages(find):
     yield "lookup", make("Lookup", session=SESSION, call_id=CALL)
     yield "lookup reply", make("LookupReply", verdict=3, arrivals=1000, oldest_arrival=10, in_flight=2, wire_bytes=99,
                                age_us=1500)
-    yield "bulk address", make("BulkAddress", version=1, process=EPOCH, host=SESSION, uid=0, pid=4711,
-                               start_time=99, worker=b"w" * 75, reader=b"r" * 75)
+    address = make("BulkAddress", version=1, process=EPOCH, host=SESSION, uid=0, pid=4711, start_time=99,
+                   worker=b"w" * 75, reader=b"r" * 75, features=3, ipv4=0x7F000001, port=7601)
+    address.check = crc32c(struct.pack("<QQ", address.process, address.ipv4 << 32 | address.port) + address.worker +
+                           address.reader)
+    yield "bulk address", address
+    key = make("BulkKey", process=EPOCH, region=CALL, base=4096, length=1 << 20, packed=b"k" * 30)
+    key.check = crc32c(struct.pack("<QQQQ", key.process, key.region, key.base, key.length) + key.packed)
+    yield "bulk key", key
     yield "bulk read", make("BulkRead", transfer=7, process=EPOCH, region=CALL, ticket=KEY, expires_us=1000000,
                             first_piece=0, frame=[64, 4096], skip=[0, 0], length=[1000, 2000], version=[1, 2],
                             reply_to=b"a" * 90, link=1)
@@ -110,6 +124,36 @@ def service_messages(find):
     yield "heartbeat response", v1("HeartbeatUnitResponse", known=True, state=1)
 
 
+def fill(descriptor, message, depth=0):
+    """Gives every field a value that follows from its number: two of it where it is repeated."""
+    for field in descriptor.fields:
+        repeated = field.label == field.LABEL_REPEATED
+        if field.type == field.TYPE_MESSAGE:
+            for target in ([getattr(message, field.name).add() for _ in range(2)] if repeated
+                           else [getattr(message, field.name)]):
+                target.SetInParent()
+                fill(field.message_type, target, depth + 1)
+            continue
+        value = {field.TYPE_STRING: f"text-{field.number}", field.TYPE_BYTES: b"bytes-%d" % field.number,
+                 field.TYPE_BOOL: True, field.TYPE_ENUM: 1, field.TYPE_DOUBLE: field.number + 0.5,
+                 field.TYPE_FIXED64: field.number << 40, field.TYPE_FIXED32: field.number << 20}.get(
+                     field.type, field.number * 100)
+        if repeated:
+            getattr(message, field.name).extend([value, value])
+        else:
+            setattr(message, field.name, value)
+
+
+def other_messages(find):
+    """(name, message) for every message of the services that is not written by hand."""
+    known = {message.DESCRIPTOR.full_name for _, message in service_messages(find)}
+    for descriptor in find.all:
+        if descriptor.full_name not in known:
+            message = find(descriptor.full_name)()
+            fill(descriptor, message)
+            yield descriptor.name + " by rule", message
+
+
 def frames(find):
     """(name, bytes, meaning) for whole part-0 frames."""
     envelope = find("tq.wire.Envelope")
@@ -125,12 +169,16 @@ def frames(find):
     yield "frame cancel", frame(envelope(kind=3, **common)), "the caller gave up"
     yield "frame keep-alive", frame(envelope(kind=6, **common), messages["keep-alive"]), "I am here"
     yield "frame lookup", frame(envelope(kind=7, **common), messages["lookup"]), "what became of that call?"
+    yield "frame lookup reply", frame(envelope(kind=8, **common), messages["lookup reply"]), "its reply was lost"
+    yield ("frame with payload", frame(envelope(kind=1, method=0x0201, remaining_us=30000000, attempt=1,
+                                                idempotency_key=KEY, inline_frames=1, inline_bytes=38, **common),
+                                       messages["put request"]), "part 0 of a put; one part of 38 bytes follows")
     yield "frame goodbye", frame(envelope(kind=9, **common), messages["goodbye"]), "this session ends"
 
 
 def vectors(find):
     rows = []
-    for source in (wire_messages, service_messages):
+    for source in (wire_messages, service_messages, other_messages):
         for name, message in source(find):
             rows.append(dict(name=name, type=message.DESCRIPTOR.full_name,
                              hex=message.SerializeToString(deterministic=True).hex(),
@@ -148,9 +196,20 @@ def write_corpus(rows, folder):
         (place / ("vector-" + row["name"].replace(" ", "-"))).write_bytes(bytes.fromhex(row["hex"]))
 
 
+def c_symbol(full_name):
+    """protobuf-c's name of a message's descriptor."""
+    parts = full_name.split(".")
+    parts[-1] = "".join("_" + c.lower() if c.isupper() else c for c in parts[-1])[1:]
+    return "__".join(parts) + "__descriptor"
+
+
 def write_header(rows, path):
     lines = ["static const struct vector { const char *name, *type, *hex; } vectors[] = {"]
     lines += ['    { "%s", "%s", "%s" },' % (r["name"], r["type"], r["hex"]) for r in rows]
+    lines += ["};", "static const struct service_type { const char *name; const ProtobufCMessageDescriptor *descriptor; }",
+              "service_types[] = {"]
+    lines += ['    { "%s", &%s },' % (t, c_symbol(t)) for t in sorted({r["type"] for r in rows})
+              if t.startswith("tq.v1.")]
     pathlib.Path(path).write_text("\n".join(lines + ["};", ""]))
 
 
