@@ -22,7 +22,8 @@ void tq_address_of_self(tq_wire_BulkAddress *out_address, uint64_t process, uint
 
 static uint32_t check_of_address(const tq_wire_BulkAddress *address)
 {
-    uint32_t crc = tq_crc32c(&address->process, sizeof(address->process));
+    const uint64_t numbers[] = { address->process, (uint64_t)address->ipv4 << 32 | address->port };
+    uint32_t crc = tq_crc32c(numbers, sizeof(numbers));
     crc = tq_crc32c_extend(crc, address->worker.bytes, address->worker.size);
     return tq_crc32c_extend(crc, address->reader.bytes, address->reader.size);
 }
@@ -44,8 +45,10 @@ tq_status tq_address_decode(struct tq_bytes bytes, tq_wire_BulkAddress *out_addr
     if (out_address->version != TQ_ADDRESS_VERSION)
         return tq_fail(err, TQ_INVALID_ARGUMENT, "BULK_ADDRESS", "bulk address of version %u: expected %d",
                        (unsigned)out_address->version, TQ_ADDRESS_VERSION);
-    if (out_address->process == 0 || out_address->worker.size == 0)
-        return tq_fail(err, TQ_INVALID_ARGUMENT, "BULK_ADDRESS", "bulk address without process or worker");
+    if (out_address->process == 0 || (out_address->worker.size == 0 && out_address->port == 0) ||
+        out_address->port > UINT16_MAX)
+        return tq_fail(err, TQ_INVALID_ARGUMENT, "BULK_ADDRESS",
+                       "bulk address without process, or without a way to reach it");
     if (out_address->check != check_of_address(out_address))
         return tq_fail(err, TQ_INVALID_ARGUMENT, "BULK_ADDRESS", "bulk address is damaged");
     return TQ_OK;

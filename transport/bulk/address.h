@@ -25,7 +25,7 @@ enum tq_address_features {
 void tq_address_of_self(tq_wire_BulkAddress *out_address, uint64_t process, uint64_t features);
 /* Sets the check and encodes. Returns the length; 0 when `cap` is too small. */
 size_t tq_address_encode(tq_wire_BulkAddress *address, uint8_t *out, size_t cap);
-/* Fails with INVALID_ARGUMENT: not an address, another version, process 0, no worker, damaged. */
+/* Fails with INVALID_ARGUMENT: not an address, another version, process 0, no worker and no port, damaged. */
 TQ_MUST_CHECK tq_status tq_address_decode(struct tq_bytes bytes, tq_wire_BulkAddress *out_address,
                                           struct tq_error *err);
 /* The same for the key of an extent. */

@@ -60,8 +60,11 @@ static bool fill(pb_size_t *out_size, uint8_t *out, size_t cap, struct tq_bytes 
 static tq_status make_addresses(struct tq_bulk *bulk, bool tcp_only, struct tq_error *err)
 {
     tq_wire_BulkAddress *self = &bulk->self;
-    uint64_t features = TQ_ADDRESS_TCP | (tcp_only ? 0u : TQ_ADDRESS_SHM);
+    uint64_t features = TQ_ADDRESS_TCP | (tcp_only ? 0u : (unsigned)TQ_ADDRESS_SHM);
     tq_address_of_self(self, tq_seam_random64(bulk->seam), features);
+    uint16_t port = 0;
+    tq_ucx_listens_at(bulk->ucx, &self->ipv4, &port);
+    self->port = port;
     bool fits =
         fill(&self->worker.size, self->worker.bytes, TQ_WORKER_MAX, tq_ucx_worker_address(bulk->ucx, TQ_UCX_ASKING));
     bulk->reply_to_len = tq_address_encode(self, bulk->reply_to, sizeof(bulk->reply_to));

@@ -12,6 +12,7 @@ enum { PROGRESS_IN_A_TURN = 16 };
 
 static const int64_t spin_ns = INT64_C(50000);          /* a wake-up costs about as much; no longer, cores are few */
 static const int64_t heartbeat_ns = INT64_C(500000000); /* the longest sleep */
+static const int64_t look_ns = INT64_C(5000000);        /* a busy loop looks for deaths this often */
 static const int64_t closing_ns = INT64_C(5000000000);
 
 /* ---- one turn ---- */
@@ -71,8 +72,7 @@ static void sleep_until(struct tq_bulk *bulk, int64_t until_ns)
     struct pollfd fds[] = {
         { .fd = bulk->mailbox.wake_fd, .events = POLLIN },
         { .fd = bulk->loop.deaths_fd, .events = POLLIN },
-        { .fd = tq_ucx_fd(bulk->ucx, TQ_UCX_ASKING), .events = POLLIN },
-        { .fd = tq_ucx_fd(bulk->ucx, TQ_UCX_SERVING), .events = POLLIN },
+        { .fd = tq_ucx_fd(bulk->ucx), .events = POLLIN },
     };
     if (!tq_ucx_arm(bulk->ucx))
         return;
@@ -81,6 +81,8 @@ static void sleep_until(struct tq_bulk *bulk, int64_t until_ns)
         return;
     if (left_ns > heartbeat_ns)
         left_ns = heartbeat_ns;
+    if (tq_ucx_is_closing(bulk->ucx))
+        left_ns = 0; /* a moment */
     (void)poll(fds, sizeof(fds) / sizeof(fds[0]), (int)(left_ns / 1000000 + 1));
 }
 
@@ -106,6 +108,7 @@ static void cancel_all(struct tq_bulk *bulk)
 static bool is_quiet(struct tq_bulk *bulk)
 {
     tq_peers_sweep(bulk, true);
+    tq_ucx_close_strangers(bulk->ucx);
     return tq_map_count(&bulk->loop.peers) == 0 && tq_list_empty(&bulk->loop.owner.callers) &&
            tq_ucx_endpoints(bulk->ucx) == 0;
 }
@@ -128,14 +131,19 @@ static void *run(void *arg)
     struct tq_bulk *bulk = arg;
     int64_t next_ns = INT64_MAX;
     int64_t active_ns = tq_seam_now_ns(bulk->seam);
+    int64_t looked_ns = 0;
     while (!bulk->loop.closing) {
         bool busy = turn(bulk, &next_ns);
         int64_t now_ns = tq_seam_now_ns(bulk->seam);
         if (busy)
             active_ns = now_ns;
-        if (now_ns - active_ns < spin_ns || see_deaths(bulk))
-            continue;
-        sleep_until(bulk, next_ns);
+        bool idle = now_ns - active_ns >= spin_ns;
+        if (idle || now_ns - looked_ns >= look_ns) {
+            looked_ns = now_ns;
+            idle &= !see_deaths(bulk);
+        }
+        if (idle)
+            sleep_until(bulk, next_ns);
     }
     wind_up(bulk);
     return NULL;

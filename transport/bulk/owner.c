@@ -54,7 +54,7 @@ static bool is_dead_link(const struct tq_owner *owner, const tq_wire_BulkRead *m
     return false;
 }
 
-static struct tq_caller *open_caller(struct tq_owner *owner, const tq_wire_BulkRead *message)
+static struct tq_caller *open_caller(struct tq_owner *owner, const tq_wire_BulkRead *message, void *from)
 {
     struct tq_error why;
     tq_wire_BulkAddress reader;
@@ -70,7 +70,7 @@ static struct tq_caller *open_caller(struct tq_owner *owner, const tq_wire_BulkR
     tq_list_init(&caller->node);
     tq_list_init(&caller->sends);
     if (!tq_map_put(&owner->by_process, caller->process, caller) ||
-        owner->port.open(owner->port.self, caller, &reader, &why) != TQ_OK) {
+        owner->port.open(owner->port.self, caller, &reader, from, &why) != TQ_OK) {
         (void)tq_map_remove(&owner->by_process, caller->process);
         tq_seam_free(owner->seam, caller);
         return NULL;
@@ -80,7 +80,7 @@ static struct tq_caller *open_caller(struct tq_owner *owner, const tq_wire_BulkR
 }
 
 /* The caller of this link; NULL: the link is an old one, or cannot be answered (the reader's deadline tells it). */
-static struct tq_caller *find_caller(struct tq_owner *owner, const tq_wire_BulkRead *message)
+static struct tq_caller *find_caller(struct tq_owner *owner, const tq_wire_BulkRead *message, void *from)
 {
     struct tq_caller *caller = tq_map_get(&owner->by_process, message->process);
     if (caller != NULL && caller->link == message->link)
@@ -89,7 +89,7 @@ static struct tq_caller *find_caller(struct tq_owner *owner, const tq_wire_BulkR
         return NULL;
     if (caller != NULL)
         close_caller(owner, caller);
-    return open_caller(owner, message);
+    return open_caller(owner, message, from);
 }
 
 /* ---- sends ---- */
@@ -145,6 +145,7 @@ static void answer(struct tq_owner *owner, struct tq_caller *caller, const tq_wi
         return; /* the reader's deadline ends it */
     *send = (struct tq_send){ .caller = caller };
     tq_list_init(&send->node);
+    tq_list_init(&send->over);
     tq_status status = hold_range(owner, message, i, send, &why);
     encode_header(send, message, i, status);
     send->length = status == TQ_OK ? message->length[i] : 0;
@@ -168,7 +169,7 @@ static bool is_well_formed(const tq_wire_BulkRead *message)
            message->process != 0 && message->link != 0;
 }
 
-void tq_owner_asked(struct tq_owner *owner, struct tq_bytes bytes)
+void tq_owner_asked(struct tq_owner *owner, struct tq_bytes bytes, void *from)
 {
     tq_wire_BulkRead message = tq_wire_BulkRead_init_zero;
     pb_istream_t stream = pb_istream_from_buffer(bytes.ptr, bytes.len);
@@ -176,7 +177,10 @@ void tq_owner_asked(struct tq_owner *owner, struct tq_bytes bytes)
         owner->garbage++;
         return;
     }
-    struct tq_caller *caller = find_caller(owner, &message);
+    struct tq_caller *caller = find_caller(owner, &message, from);
+    tq_debug("bulk-asked", "process=%llx link=%u transfer=%llx pieces=%u answered=%d",
+             (unsigned long long)message.process, (unsigned)message.link, (unsigned long long)message.transfer,
+             (unsigned)message.frame_count, caller != NULL);
     if (caller == NULL)
         return;
     caller->flying++; /* a send that fails at once must not free it under us */
@@ -189,6 +193,8 @@ void tq_owner_asked(struct tq_owner *owner, struct tq_bytes bytes)
 void tq_owner_sent(struct tq_owner *owner, struct tq_send *send, tq_status status)
 {
     struct tq_caller *caller = send->caller;
+    tq_debug("bulk-sent", "link=%u status=%d bytes=%llu", (unsigned)caller->link, (int)status,
+             (unsigned long long)send->length);
     send_over(owner, send);
     if (status != TQ_OK)
         close_caller(owner, caller);

@@ -35,7 +35,9 @@ struct tq_send {
     int64_t overdue_ns;
     uint8_t header[tq_wire_BulkPiece_size];
     size_t header_len;
-    void *carrier; /* the port's */
+    void *carrier; /* the port's, as are the two below */
+    struct tq_list over;
+    tq_status status;
 };
 
 struct tq_owner_port {
@@ -44,8 +46,8 @@ struct tq_owner_port {
                                     struct tq_hold *out_hold, struct tq_error *err);
     void (*drop)(void *self, struct tq_hold *hold);
     bool (*is_wanted)(void *self, const struct tq_hold *hold);
-    /* Makes an endpoint to the reader. */
-    TQ_MUST_CHECK tq_status (*open)(void *self, struct tq_caller *caller, const tq_wire_BulkAddress *reader,
+    /* Makes an endpoint to the reader, or takes the one that its message came by. */
+    TQ_MUST_CHECK tq_status (*open)(void *self, struct tq_caller *caller, const tq_wire_BulkAddress *reader, void *from,
                                     struct tq_error *err);
     /* Sends header and payload. On OK tq_owner_sent follows, once, perhaps inside the call. */
     TQ_MUST_CHECK tq_status (*send)(void *self, struct tq_send *send, struct tq_error *err);
@@ -78,8 +80,8 @@ void tq_owner_init(struct tq_owner *owner, const struct tq_seam *seam, const str
 /* All callers must be gone: tq_owner_close_all and its events. */
 void tq_owner_fini(struct tq_owner *owner);
 
-/* A BulkRead, as it came. */
-void tq_owner_asked(struct tq_owner *owner, struct tq_bytes message);
+/* A BulkRead, as it came. `from` goes to the port's open. */
+void tq_owner_asked(struct tq_owner *owner, struct tq_bytes message, void *from);
 void tq_owner_sent(struct tq_owner *owner, struct tq_send *send, tq_status status);
 void tq_owner_failed(struct tq_owner *owner, struct tq_caller *caller);
 void tq_owner_closed(struct tq_owner *owner, struct tq_caller *caller);

@@ -64,7 +64,6 @@ struct tq_peer *tq_peer_find(struct tq_bulk *bulk, const tq_wire_BulkAddress *ad
     peer->process = address->process;
     peer->address = *address;
     peer->sweep_at = FIRST_SWEEP;
-    tq_link_init(&peer->link);
     tq_map_init(&peer->views, bulk->seam);
     if (!tq_map_put(&bulk->loop.peers, peer->process, peer)) {
         tq_map_fini(&peer->views);
@@ -72,6 +71,8 @@ struct tq_peer *tq_peer_find(struct tq_bulk *bulk, const tq_wire_BulkAddress *ad
         return NULL;
     }
     tq_party_watch(&peer->party, address);
+    bool shares_memory = peer->party.watch_fd >= 0 && (address->features & bulk->self.features & TQ_ADDRESS_SHM) != 0;
+    tq_link_init(&peer->link, shares_memory ? &tq_pace_shm : &tq_pace_tcp);
     return peer;
 }
 

@@ -8,20 +8,13 @@ static struct tq_peer *peer_of(struct tq_link *link)
     return tq_container_of(link, struct tq_peer, link);
 }
 
-static tq_status open_endpoint(struct tq_party *party, enum tq_ucx_role role, const tq_wire_BulkAddress *address,
-                               struct tq_error *err)
+static void count_endpoint(struct tq_party *party)
 {
     struct tq_counters *counters = &party->bulk->counters;
-    const struct tq_bytes worker = { address->worker.bytes, address->worker.size };
-    tq_status status = tq_endpoint_open(party->bulk->ucx, role, worker, party, &party->endpoint, err);
-    if (status != TQ_OK)
-        return status;
-    unsigned lanes = tq_endpoint_lanes(party->endpoint);
+    bool shm = (tq_endpoint_lanes(party->endpoint) & TQ_LANE_SHM) != 0;
     atomic_fetch_add_explicit(&counters->endpoints_made, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit((lanes & TQ_LANE_SHM) != 0 ? &counters->shm_endpoints : &counters->tcp_endpoints, 1,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(shm ? &counters->shm_endpoints : &counters->tcp_endpoints, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&counters->endpoints, 1, memory_order_relaxed);
-    return TQ_OK;
 }
 
 static void close_endpoint(struct tq_party *party)
@@ -35,10 +28,22 @@ static void close_endpoint(struct tq_party *party)
 static tq_status reader_open(void *self, struct tq_link *link, struct tq_error *err)
 {
     struct tq_peer *peer = peer_of(link);
-    (void)self;
+    struct tq_bulk *bulk = self;
+    tq_error_clear(err);
     if (peer->dead)
         return tq_fail(err, TQ_UNAVAILABLE, "PEER_DIED", "process %u has ended", (unsigned)peer->address.pid);
-    return open_endpoint(&peer->party, TQ_UCX_ASKING, &peer->address, err);
+    const tq_wire_BulkAddress *address = &peer->address;
+    const struct tq_bytes worker = { address->worker.bytes, address->worker.size };
+    tq_status status = TQ_UNAVAILABLE;
+    if (peer->party.watch_fd >= 0) /* proved to be on this machine */
+        status = tq_endpoint_open(bulk->ucx, TQ_UCX_ASKING, worker, &peer->party, &peer->party.endpoint, err);
+    if (status != TQ_OK && address->port != 0)
+        status = tq_endpoint_connect(bulk->ucx, address->ipv4, (uint16_t)address->port, &peer->party,
+                                     &peer->party.endpoint, err);
+    if (status != TQ_OK)
+        return status;
+    count_endpoint(&peer->party);
+    return TQ_OK;
 }
 
 static tq_status reader_ask(void *self, struct tq_link *link, const uint8_t *bytes, size_t len, struct tq_error *err)
@@ -125,19 +130,22 @@ static bool owner_is_wanted(void *self, const struct tq_hold *hold)
     return tq_memory_is_wanted(&bulk->memory, hold);
 }
 
-static tq_status owner_open(void *self, struct tq_caller *caller, const tq_wire_BulkAddress *reader,
+static tq_status owner_open(void *self, struct tq_caller *caller, const tq_wire_BulkAddress *reader, void *from,
                             struct tq_error *err)
 {
     struct tq_bulk *bulk = self;
+    const struct tq_bytes worker = { reader->worker.bytes, reader->worker.size };
     struct tq_party *party = tq_seam_alloc(bulk->seam, sizeof(*party));
     if (party == NULL)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a caller");
-    *party = (struct tq_party){ .bulk = bulk, .watch_fd = -1, .caller = caller };
-    tq_status status = open_endpoint(party, TQ_UCX_SERVING, reader, err);
+    *party = (struct tq_party){ .bulk = bulk, .watch_fd = -1, .caller = caller, .endpoint = from };
+    tq_status status = from != NULL ? tq_endpoint_adopt(from, party, err)
+                                    : tq_endpoint_open(bulk->ucx, TQ_UCX_SERVING, worker, party, &party->endpoint, err);
     if (status != TQ_OK) {
         tq_seam_free(bulk->seam, party);
         return status;
     }
+    count_endpoint(party);
     tq_party_watch(party, reader);
     caller->endpoint = party;
     return TQ_OK;
@@ -182,10 +190,10 @@ void tq_ports_of_owner(struct tq_bulk *bulk, struct tq_owner_port *out_port)
 
 /* ---- UCX's events ---- */
 
-static void on_asked(void *user, struct tq_bytes message)
+static void on_asked(void *user, struct tq_bytes message, struct tq_endpoint *from)
 {
     struct tq_bulk *bulk = user;
-    tq_owner_asked(&bulk->loop.owner, message);
+    tq_owner_asked(&bulk->loop.owner, message, from);
 }
 
 static struct tq_piece *on_announced(void *user, struct tq_bytes header, size_t len)

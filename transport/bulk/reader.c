@@ -8,12 +8,13 @@
 #include "transport/base/crc32c.h"
 
 enum {
-    PIECE_BYTES = 1 << 20,
-    WINDOW_BYTES = 16 << 20,
     WINDOW_PIECES = 128,
     RANGES_IN_MESSAGE = sizeof(((tq_wire_BulkRead *)NULL)->frame) / sizeof(uint64_t),
     ATTEMPTS = 3,
 };
+
+const struct tq_pace tq_pace_shm = { 256 << 10, 512 << 10 };
+const struct tq_pace tq_pace_tcp = { 1 << 20, 4 << 20 };
 
 static void pump(struct tq_reader *reader, struct tq_link *link);
 static void settle(struct tq_reader *reader, struct tq_link *link);
@@ -25,8 +26,6 @@ void tq_reader_init(struct tq_reader *reader, const struct tq_seam *seam, const 
         .seam = seam,
         .port = *port,
         .timers = timers,
-        .piece_bytes = PIECE_BYTES,
-        .window_bytes = WINDOW_BYTES,
         .window_pieces = WINDOW_PIECES,
     };
     tq_map_init(&reader->by_id, seam);
@@ -38,9 +37,9 @@ void tq_reader_fini(struct tq_reader *reader)
     tq_map_fini(&reader->by_id);
 }
 
-void tq_link_init(struct tq_link *link)
+void tq_link_init(struct tq_link *link, const struct tq_pace *pace)
 {
-    *link = (struct tq_link){ 0 };
+    *link = (struct tq_link){ .pace = pace };
     tq_list_init(&link->waiting);
     tq_list_init(&link->asked);
     tq_list_init(&link->adrift);
@@ -150,7 +149,7 @@ void tq_reader_start(struct tq_reader *reader, struct tq_link *link, struct tq_t
 static bool window_has_room(const struct tq_reader *reader, const struct tq_link *link, uint64_t len)
 {
     return link->flying == 0 ||
-           (link->flying < reader->window_pieces && link->flying_bytes + len <= reader->window_bytes);
+           (link->flying < reader->window_pieces && link->flying_bytes + len <= link->pace->window_bytes);
 }
 
 static void add_range(tq_wire_BulkRead *message, const struct tq_bulk_range *range, const struct tq_piece *piece)
@@ -227,7 +226,7 @@ static bool open_link(struct tq_reader *reader, struct tq_link *link)
         return true;
     if (link->state == TQ_LINK_CLOSING)
         return false;
-    link->number++;
+    link->number = ++reader->links;
     tq_status status = reader->port.open(reader->port.self, link, &why);
     if (status == TQ_OK) {
         link_move(link, TQ_LINK_UP);

@@ -38,7 +38,17 @@ struct tq_reader_port {
 
 enum tq_link_state { TQ_LINK_DOWN, TQ_LINK_UP, TQ_LINK_CLOSING, TQ_LINK_STATES };
 
+/* How much of a link may be under way. Over shared memory it is so little that the answers of several owners fit into
+ * our receive queue (2 MiB): else an owner could not get its bytes back from UCX while we are stopped. */
+struct tq_pace {
+    size_t piece_bytes;
+    uint64_t window_bytes;
+};
+
+extern const struct tq_pace tq_pace_shm, tq_pace_tcp;
+
 struct tq_link {
+    const struct tq_pace *pace;
     enum tq_link_state state;
     uint32_t number;        /* counts endpoints; the owner follows it */
     struct tq_list waiting; /* transfers with pieces left to ask for */
@@ -59,15 +69,14 @@ struct tq_reader {
     struct tq_map by_id;      /* transfers by their number on the wire */
     uint64_t process;         /* ours */
     struct tq_bytes reply_to; /* our encoded address; outlives the reader */
-    size_t piece_bytes;
-    uint64_t window_bytes; /* of one link */
-    uint32_t window_pieces;
+    uint32_t links;           /* endpoints made so far, of all links: an owner never sees a number twice */
+    uint32_t window_pieces;   /* of one link */
 };
 
 void tq_reader_init(struct tq_reader *reader, const struct tq_seam *seam, const struct tq_reader_port *port,
                     struct tq_heap *timers);
 void tq_reader_fini(struct tq_reader *reader);
-void tq_link_init(struct tq_link *link);
+void tq_link_init(struct tq_link *link, const struct tq_pace *pace);
 /* No transfer, no receive: it can be forgotten once its endpoint is closed. */
 bool tq_link_is_idle(const struct tq_link *link);
 

@@ -111,7 +111,7 @@ void tq_transfer_begin(struct tq_bulk *bulk, struct tq_transfer *transfer)
         end_now(bulk, transfer);
         return;
     }
-    if (!tq_transfer_plan(transfer, bulk->loop.reader.piece_bytes)) {
+    if (!tq_transfer_plan(transfer, peer->link.pace->piece_bytes)) {
         fail_now(bulk, transfer, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for the pieces of a transfer");
         return;
     }

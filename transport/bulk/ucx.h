@@ -1,13 +1,17 @@
 /* transport/bulk/ucx.h: the skin over UCX: contexts, workers, endpoints, messages, mapped extents. It decides nothing.
  *
- * Two contexts. The message context carries active messages by two workers: `asking` (our reads; the pieces come back
- * to it) and `serving` (other processes' reads; the pieces leave from it). Between a reader's asking worker and an
- * owner's serving worker there is then one endpoint on each side, and closing it stops everything that belongs to it.
- * The memory context knows shared memory only; extents come from it, and endpoints of its worker do nothing but unpack
- * keys.
+ * Three contexts. Two carry active messages, one over shared memory, one over TCP, each by two workers: `asking` (our
+ * reads; the pieces come back to it) and `serving` (other processes' reads; the pieces leave from it). Between a
+ * reader's asking worker and an owner's serving worker there is then one endpoint on each side, and closing it stops
+ * everything that belongs to it. Over shared memory both sides make their endpoint from the other's worker address.
+ * Over TCP the reader connects to the owner's listener and the owner adopts what it accepted: such endpoints are closed
+ * at once, while endpoints made from worker addresses are half closed first, and UCX 1.13 dies when the other side does
+ * the same while data waits. The memory context knows shared memory only; extents come from it, and endpoints of its
+ * worker do nothing but unpack keys.
  *
  * Owns: everything of UCX. Threads: tq_ucx_map and tq_ucx_unmap from any; all else on the bulk thread, except open and
- * close. Events come from inside tq_ucx_progress, `sent` and `received` also from inside a send or an announcement. */
+ * close. Events come from inside tq_ucx_progress; `sent` also from inside a send, `received` from inside an
+ * announcement. */
 #ifndef TQ_BULK_UCX_H
 #define TQ_BULK_UCX_H
 
@@ -25,7 +29,8 @@ struct tq_send;
 
 struct tq_ucx_events {
     void *user;
-    void (*asked)(void *user, struct tq_bytes message);
+    /* `from`: the accepted endpoint that it came by; NULL over shared memory. */
+    void (*asked)(void *user, struct tq_bytes message, struct tq_endpoint *from);
     struct tq_piece *(*announced)(void *user, struct tq_bytes header, size_t len);
     void (*received)(void *user, struct tq_piece *piece, tq_status status);
     void (*sent)(void *user, struct tq_send *send, tq_status status);
@@ -48,25 +53,36 @@ TQ_MUST_CHECK tq_status tq_ucx_open(const struct tq_ucx_opts *opts, struct tq_uc
 void tq_ucx_close(struct tq_ucx *ucx);
 bool tq_ucx_has_shared_memory(const struct tq_ucx *ucx);
 
-/* Worker addresses; they live as long as `ucx`. The mapping worker's is empty without shared memory. */
+/* Worker addresses for shared memory; empty without it. They live as long as `ucx`. */
 struct tq_bytes tq_ucx_worker_address(const struct tq_ucx *ucx, enum tq_ucx_role role);
 struct tq_bytes tq_ucx_mapping_address(const struct tq_ucx *ucx);
+/* Where it listens for readers over TCP, in host order. */
+void tq_ucx_listens_at(const struct tq_ucx *ucx, uint32_t *out_ipv4, uint16_t *out_port);
 
 /* Delivers events. Returns how much was done: 0: nothing to do. */
 unsigned tq_ucx_progress(struct tq_ucx *ucx);
 /* How many are not freed yet, mappers included. */
 unsigned tq_ucx_endpoints(const struct tq_ucx *ucx);
-/* Prepares to sleep on the two descriptors. False: something has come, make progress instead. */
+/* Whether a close is under way: its end signals nothing, so keep making progress. */
+bool tq_ucx_is_closing(const struct tq_ucx *ucx);
+/* Prepares to sleep on the descriptor. False: something has come, make progress instead. */
 TQ_MUST_CHECK bool tq_ucx_arm(struct tq_ucx *ucx);
-int tq_ucx_fd(const struct tq_ucx *ucx, enum tq_ucx_role role);
+int tq_ucx_fd(const struct tq_ucx *ucx);
 
 /* ---- endpoints: ucx_endpoints.c ---- */
 
 enum tq_lane { TQ_LANE_SHM = 1u << 0, TQ_LANE_TCP = 1u << 1, TQ_LANE_OTHER = 1u << 2 };
 
-/* `whose` comes back with the endpoint's events. Fails with UNAVAILABLE. */
+/* `whose` comes back with the endpoint's events. All fail with UNAVAILABLE. Over shared memory: */
 TQ_MUST_CHECK tq_status tq_endpoint_open(struct tq_ucx *ucx, enum tq_ucx_role role, struct tq_bytes worker, void *whose,
                                          struct tq_endpoint **out_endpoint, struct tq_error *err);
+/* Over TCP, the reader's side: */
+TQ_MUST_CHECK tq_status tq_endpoint_connect(struct tq_ucx *ucx, uint32_t ipv4, uint16_t port, void *whose,
+                                            struct tq_endpoint **out_endpoint, struct tq_error *err);
+/* Over TCP, the owner's: an endpoint that `asked` named becomes somebody's. Fails when it is closing. */
+TQ_MUST_CHECK tq_status tq_endpoint_adopt(struct tq_endpoint *accepted, void *whose, struct tq_error *err);
+/* Closes what was accepted and never adopted. */
+void tq_ucx_close_strangers(struct tq_ucx *ucx);
 /* Begins to close by force: what is under way on it is called back as cancelled. `closed` follows. */
 void tq_endpoint_close(struct tq_endpoint *endpoint);
 /* The transports that it really obtained: enum tq_lane. */

@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,28 +40,24 @@ static unsigned lanes_of(ucp_ep_h ep)
     return lanes;
 }
 
-static tq_status open_on(struct tq_ucx *ucx, ucp_worker_h worker, struct tq_bytes address, void *whose,
-                         struct tq_endpoint **out_endpoint, struct tq_error *err)
+/* `params` name the other side; the rest is the same for all. */
+static tq_status create(struct tq_ucx *ucx, ucp_worker_h worker, const ucp_ep_params_t *other_side, void *whose,
+                        struct tq_endpoint **out_endpoint, struct tq_error *err)
 {
+    ucp_ep_params_t params = *other_side;
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
     if (tq_seam_fault(ucx->seam, TQ_FAULT_BULK_CONNECT))
         return tq_fail(err, TQ_UNAVAILABLE, "UCX", "ucp_ep_create: injected fault");
     struct tq_endpoint *endpoint = tq_seam_alloc(ucx->seam, sizeof(*endpoint));
-    uint8_t *padded = tq_seam_alloc(ucx->seam, address.len + 256); /* UCX is not told how long the address is */
-    ucs_status_t status = UCS_ERR_NO_MEMORY;
-    if (endpoint != NULL && padded != NULL) {
+    if (endpoint != NULL) {
         *endpoint = (struct tq_endpoint){ .ucx = ucx, .whose = whose };
         tq_list_init(&endpoint->node);
-        memcpy(padded, address.ptr, address.len);
-        const ucp_ep_params_t params = {
-            .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                          UCP_EP_PARAM_FIELD_ERR_HANDLER,
-            .address = (const ucp_address_t *)(const void *)padded,
-            .err_mode = UCP_ERR_HANDLING_MODE_PEER, /* without it a killed peer can abort us */
-            .err_handler = { on_error, endpoint },
-        };
+        tq_list_init(&endpoint->born);
+        params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+        params.err_mode = UCP_ERR_HANDLING_MODE_PEER; /* without it a killed peer can abort us */
+        params.err_handler = (ucp_err_handler_t){ on_error, endpoint };
         status = ucp_ep_create(worker, &params, &endpoint->ep);
     }
-    tq_seam_free(ucx->seam, padded);
     if (status != UCS_OK) {
         tq_seam_free(ucx->seam, endpoint);
         return tq_fail(err, TQ_UNAVAILABLE, "UCX", "ucp_ep_create: %s", ucs_status_string(status));
@@ -71,15 +68,96 @@ static tq_status open_on(struct tq_ucx *ucx, ucp_worker_h worker, struct tq_byte
     return TQ_OK;
 }
 
+static tq_status open_on(struct tq_ucx *ucx, ucp_worker_h worker, struct tq_bytes address, void *whose,
+                         struct tq_endpoint **out_endpoint, struct tq_error *err)
+{
+    if (worker == NULL || address.len == 0)
+        return tq_fail(err, TQ_UNAVAILABLE, "NO_SHARED_MEMORY", "one side has no shared memory");
+    uint8_t *padded = tq_seam_alloc(ucx->seam, address.len + 256); /* UCX is not told how long the address is */
+    if (padded == NULL)
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for an endpoint");
+    memcpy(padded, address.ptr, address.len);
+    const ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+        .address = (const ucp_address_t *)(const void *)padded,
+    };
+    tq_status status = create(ucx, worker, &params, whose, out_endpoint, err);
+    tq_seam_free(ucx->seam, padded);
+    return status;
+}
+
 tq_status tq_endpoint_open(struct tq_ucx *ucx, enum tq_ucx_role role, struct tq_bytes worker, void *whose,
                            struct tq_endpoint **out_endpoint, struct tq_error *err)
 {
-    return open_on(ucx, ucx->roles[role].worker, worker, whose, out_endpoint, err);
+    return open_on(ucx, ucx->nets[TQ_NET_SHM].roles[role].worker, worker, whose, out_endpoint, err);
 }
+
+tq_status tq_endpoint_connect(struct tq_ucx *ucx, uint32_t ipv4, uint16_t port, void *whose,
+                              struct tq_endpoint **out_endpoint, struct tq_error *err)
+{
+    const struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ipv4) };
+    const ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_SOCK_ADDR,
+        .flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
+        .sockaddr = { (const struct sockaddr *)&at, sizeof(at) },
+    };
+    tq_status status =
+        create(ucx, ucx->nets[TQ_NET_TCP].roles[TQ_UCX_ASKING].worker, &params, whose, out_endpoint, err);
+    if (status == TQ_OK)
+        (*out_endpoint)->connected = true;
+    return status;
+}
+
+/* ---- what a listener accepted ---- */
+
+tq_status tq_endpoint_accept(struct tq_ucx *ucx, ucp_conn_request_h request, struct tq_error *err)
+{
+    struct tq_endpoint *endpoint = NULL;
+    const ucp_ep_params_t params = { .field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST, .conn_request = request };
+    tq_status status = create(ucx, ucx->nets[TQ_NET_TCP].roles[TQ_UCX_SERVING].worker, &params, NULL, &endpoint, err);
+    if (status == TQ_OK)
+        tq_list_add_tail(&ucx->accepted, &endpoint->born);
+    return status;
+}
+
+struct tq_endpoint *tq_ucx_find_accepted(struct tq_ucx *ucx, ucp_ep_h ep)
+{
+    tq_list_each (node, &ucx->accepted) {
+        struct tq_endpoint *endpoint = tq_container_of(node, struct tq_endpoint, born);
+        if (endpoint->ep == ep)
+            return endpoint->closing ? NULL : endpoint;
+    }
+    return NULL;
+}
+
+tq_status tq_endpoint_adopt(struct tq_endpoint *accepted, void *whose, struct tq_error *err)
+{
+    if (accepted->closing || accepted->whose != NULL)
+        return tq_fail(err, TQ_UNAVAILABLE, "PEER_LOST", "the connection is closing, or another reader's");
+    accepted->whose = whose;
+    accepted->lanes = lanes_of(accepted->ep);
+    return TQ_OK;
+}
+
+void tq_ucx_close_strangers(struct tq_ucx *ucx)
+{
+    tq_list_each (node, &ucx->accepted) {
+        struct tq_endpoint *endpoint = tq_container_of(node, struct tq_endpoint, born);
+        if (endpoint->whose == NULL)
+            tq_endpoint_close(endpoint);
+    }
+}
+
+/* ---- the end of endpoints ---- */
 
 unsigned tq_ucx_endpoints(const struct tq_ucx *ucx)
 {
     return ucx->endpoints;
+}
+
+bool tq_ucx_is_closing(const struct tq_ucx *ucx)
+{
+    return ucx->closing > 0;
 }
 
 unsigned tq_endpoint_lanes(const struct tq_endpoint *endpoint)
@@ -97,16 +175,22 @@ static void on_closed(void *request, ucs_status_t status, void *arg)
 
 void tq_endpoint_close(struct tq_endpoint *endpoint)
 {
+    if (endpoint->closing)
+        return;
+    endpoint->closing = true;
+    endpoint->ucx->closing++;
+    tq_list_remove(&endpoint->node);
+    tq_list_add_tail(&endpoint->ucx->to_close, &endpoint->node);
+}
+
+static void close_now(struct tq_endpoint *endpoint)
+{
     const ucp_request_param_t force = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
         .flags = UCP_EP_CLOSE_FLAG_FORCE,
         .cb.send = on_closed,
         .user_data = endpoint,
     };
-    if (endpoint->closing)
-        return;
-    endpoint->closing = true;
-    tq_list_remove(&endpoint->node);
     ucs_status_ptr_t request = ucp_ep_close_nbx(endpoint->ep, &force);
     if (!UCS_PTR_IS_PTR(request))
         tq_list_add_tail(&endpoint->ucx->closed, &endpoint->node);
@@ -121,12 +205,18 @@ unsigned tq_ucx_report_endpoints(struct tq_ucx *ucx)
         (void)tq_fail(&why, TQ_UNAVAILABLE, "PEER_LOST", "UCX: %s", ucs_status_string(endpoint->why));
         if (endpoint->whose != NULL)
             ucx->events.failed(ucx->events.user, endpoint->whose, &why);
+        else
+            tq_endpoint_close(endpoint);
     }
+    for (struct tq_list *node; (node = tq_list_take_head(&ucx->to_close)) != NULL; count++)
+        close_now(tq_container_of(node, struct tq_endpoint, node));
     for (struct tq_list *node; (node = tq_list_take_head(&ucx->closed)) != NULL; count++) {
         struct tq_endpoint *endpoint = tq_container_of(node, struct tq_endpoint, node);
         if (endpoint->whose != NULL)
             ucx->events.closed(ucx->events.user, endpoint->whose);
+        tq_list_remove(&endpoint->born);
         ucx->endpoints--;
+        ucx->closing--;
         tq_seam_free(ucx->seam, endpoint);
     }
     return count;

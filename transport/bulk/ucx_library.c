@@ -1,5 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "transport/base/assert.h"
 #include "transport/base/log.h"
@@ -49,18 +51,11 @@ static ucs_status_t open_context(const char *transports, const char *devices, ui
     return status;
 }
 
-/* The user's UCX_TLS stands, so that other fabrics can be put in front. */
-static const char *transports_of(const struct tq_ucx_opts *opts)
-{
-    if (opts->tcp_only)
-        return "tcp,self";
-    return getenv("UCX_TLS") != NULL ? NULL : "posix,tcp,self";
-}
-
 /* ---- workers ---- */
 
-static ucs_status_t open_worker(ucp_context_h context, bool wakes, struct tq_ucx_worker *out_worker)
+static ucs_status_t open_worker(struct tq_ucx *ucx, ucp_context_h context, bool wakes, struct tq_ucx_worker *out_worker)
 {
+    out_worker->ucx = ucx;
     const ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
         .thread_mode = UCS_THREAD_MODE_SERIALIZED, /* opened and closed by another thread than the one that works it */
@@ -82,31 +77,61 @@ static void close_worker(struct tq_ucx_worker *worker)
     *worker = (struct tq_ucx_worker){ .fd = -1 };
 }
 
-static tq_status open_messages(struct tq_ucx *ucx, const struct tq_ucx_opts *opts, struct tq_error *err)
+static ucs_status_t open_net(struct tq_ucx *ucx, struct tq_net *net, const char *transports, const char *devices)
 {
-    ucs_status_t status =
-        open_context(transports_of(opts), opts->devices, UCP_FEATURE_AM | UCP_FEATURE_WAKEUP, &ucx->messages);
-    if (status != UCS_OK)
-        return refuse(err, "ucp_init", status);
-    for (int role = 0; role < TQ_UCX_ROLES; role++) {
-        status = open_worker(ucx->messages, true, &ucx->roles[role]);
+    ucs_status_t status = open_context(transports, devices, UCP_FEATURE_AM | UCP_FEATURE_WAKEUP, &net->context);
+    for (int role = 0; status == UCS_OK && role < TQ_UCX_ROLES; role++) {
+        struct tq_ucx_worker *worker = &net->roles[role];
+        struct epoll_event event = { .events = EPOLLIN };
+        status = open_worker(ucx, net->context, true, worker);
         if (status == UCS_OK)
-            status = tq_ucx_set_handlers(ucx, ucx->roles[role].worker);
-        if (status != UCS_OK)
-            return refuse(err, "ucp_worker_create", status);
+            status = tq_ucx_set_handlers(worker, (enum tq_ucx_role)role);
+        if (status == UCS_OK && epoll_ctl(ucx->wake_fd, EPOLL_CTL_ADD, worker->fd, &event) != 0)
+            status = UCS_ERR_IO_ERROR;
     }
-    return TQ_OK;
+    return status;
+}
+
+static void close_net(struct tq_net *net)
+{
+    for (int role = 0; role < TQ_UCX_ROLES; role++)
+        close_worker(&net->roles[role]);
+    if (net->context != NULL)
+        ucp_cleanup(net->context);
+    net->context = NULL;
+}
+
+/* The user's UCX_TLS stands, so that other fabrics can be put in front. */
+static tq_status open_tcp(struct tq_ucx *ucx, const struct tq_ucx_opts *opts, struct tq_error *err)
+{
+    const char *transports = getenv("UCX_TLS") != NULL && !opts->tcp_only ? NULL : "tcp,self";
+    ucs_status_t status = open_net(ucx, &ucx->nets[TQ_NET_TCP], transports, opts->devices);
+    if (status != UCS_OK)
+        return refuse(err, "UCX over TCP", status);
+    status = tq_ucx_listen(ucx, opts->devices);
+    return status == UCS_OK ? TQ_OK : refuse(err, "ucp_listener_create", status);
+}
+
+static void without_shared_memory(ucs_status_t why)
+{
+    tq_warn("bulk-no-shared-memory", "why=\"%s\" then=\"TCP\"", ucs_status_string(why));
 }
 
 /* A small /dev/shm, or none, is survived. */
-static void open_memory(struct tq_ucx *ucx)
+static void open_shared_memory(struct tq_ucx *ucx)
 {
-    ucs_status_t status = open_context("posix,self", "lo", UCP_FEATURE_RMA, &ucx->memory);
+    ucs_status_t status = open_net(ucx, &ucx->nets[TQ_NET_SHM], "posix,self", "lo");
+    if (status != UCS_OK) {
+        without_shared_memory(status);
+        close_net(&ucx->nets[TQ_NET_SHM]);
+        return;
+    }
+    status = open_context("posix,self", "lo", UCP_FEATURE_RMA, &ucx->memory);
     if (status == UCS_OK)
-        status = open_worker(ucx->memory, false, &ucx->mapping);
+        status = open_worker(ucx, ucx->memory, false, &ucx->mapping);
     if (status == UCS_OK)
         return;
-    tq_warn("bulk-no-shared-memory", "why=\"%s\" then=\"rendezvous only\"", ucs_status_string(status));
+    without_shared_memory(status);
     close_worker(&ucx->mapping);
     if (ucx->memory != NULL)
         ucp_cleanup(ucx->memory);
@@ -123,16 +148,23 @@ tq_status tq_ucx_open(const struct tq_ucx_opts *opts, struct tq_ucx **out_ucx, s
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for the bulk runtime");
     ucx->seam = opts->seam;
     ucx->events = opts->events;
+    tq_list_init(&ucx->arrivals);
+    tq_list_init(&ucx->accepted);
     tq_list_init(&ucx->asked);
+    tq_list_init(&ucx->received);
+    tq_list_init(&ucx->sent);
+    tq_list_init(&ucx->to_close);
     tq_list_init(&ucx->failed);
     tq_list_init(&ucx->closed);
-    tq_status status = open_messages(ucx, opts, err);
+    ucx->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+    tq_status status = ucx->wake_fd >= 0 ? open_tcp(ucx, opts, err)
+                                         : tq_fail(err, TQ_RESOURCE_EXHAUSTED, "DESCRIPTORS", "no descriptor is free");
     if (status != TQ_OK) {
         tq_ucx_close(ucx);
         return status;
     }
     if (!opts->tcp_only)
-        open_memory(ucx);
+        open_shared_memory(ucx);
     *out_ucx = ucx;
     return TQ_OK;
 }
@@ -141,15 +173,16 @@ void tq_ucx_close(struct tq_ucx *ucx)
 {
     if (ucx == NULL)
         return;
-    TQ_ASSERT(tq_list_empty(&ucx->failed) && tq_list_empty(&ucx->closed));
+    TQ_ASSERT(ucx->endpoints == 0);
     tq_ucx_forget_asked(ucx);
+    tq_ucx_stop_listening(ucx);
     close_worker(&ucx->mapping);
-    for (int role = 0; role < TQ_UCX_ROLES; role++)
-        close_worker(&ucx->roles[role]);
     if (ucx->memory != NULL)
         ucp_cleanup(ucx->memory);
-    if (ucx->messages != NULL)
-        ucp_cleanup(ucx->messages);
+    for (int net = 0; net < TQ_NETS; net++)
+        close_net(&ucx->nets[net]);
+    if (ucx->wake_fd >= 0)
+        close(ucx->wake_fd);
     tq_seam_free(ucx->seam, ucx);
 }
 
@@ -165,7 +198,7 @@ static struct tq_bytes address_of(const struct tq_ucx_worker *worker)
 
 struct tq_bytes tq_ucx_worker_address(const struct tq_ucx *ucx, enum tq_ucx_role role)
 {
-    return address_of(&ucx->roles[role]);
+    return address_of(&ucx->nets[TQ_NET_SHM].roles[role]);
 }
 
 struct tq_bytes tq_ucx_mapping_address(const struct tq_ucx *ucx)
@@ -178,22 +211,27 @@ struct tq_bytes tq_ucx_mapping_address(const struct tq_ucx *ucx)
 unsigned tq_ucx_progress(struct tq_ucx *ucx)
 {
     unsigned done = 0;
-    for (int role = 0; role < TQ_UCX_ROLES; role++)
-        done += ucp_worker_progress(ucx->roles[role].worker);
+    for (int net = 0; net < TQ_NETS; net++)
+        for (int role = 0; role < TQ_UCX_ROLES; role++)
+            if (ucx->nets[net].roles[role].worker != NULL)
+                done += ucp_worker_progress(ucx->nets[net].roles[role].worker);
     if (ucx->mapping.worker != NULL)
         (void)ucp_worker_progress(ucx->mapping.worker);
-    return done + tq_ucx_report_asked(ucx) + tq_ucx_report_endpoints(ucx);
+    return done + tq_ucx_accept(ucx) + tq_ucx_report_messages(ucx) + tq_ucx_report_endpoints(ucx);
 }
 
 bool tq_ucx_arm(struct tq_ucx *ucx)
 {
-    for (int role = 0; role < TQ_UCX_ROLES; role++)
-        if (ucp_worker_arm(ucx->roles[role].worker) != UCS_OK) /* busy, or broken: both want progress */
-            return false;
+    for (int net = 0; net < TQ_NETS; net++)
+        for (int role = 0; role < TQ_UCX_ROLES; role++) {
+            ucp_worker_h worker = ucx->nets[net].roles[role].worker;
+            if (worker != NULL && ucp_worker_arm(worker) != UCS_OK) /* busy, or broken: both want progress */
+                return false;
+        }
     return true;
 }
 
-int tq_ucx_fd(const struct tq_ucx *ucx, enum tq_ucx_role role)
+int tq_ucx_fd(const struct tq_ucx *ucx)
 {
-    return ucx->roles[role].fd;
+    return ucx->wake_fd;
 }

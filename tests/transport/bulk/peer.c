@@ -212,7 +212,10 @@ static int serve(const char *mode)
     struct peer_order order;
     struct peer_answer answer;
     const struct tq_bulk_opts opts = { .mode = TQ_BULK_REQUIRED, .tcp_only = strcmp(mode, "tcp") == 0 };
+    enum tq_log_level level = TQ_LOG_WARN;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getenv("TQ_TEST_LOG") != NULL && tq_log_parse_level(getenv("TQ_TEST_LOG"), &level))
+        tq_log_set_level(level);
     tq_environment_prepare();
     if (tq_bulk_open(&opts, &bulk, &err) != TQ_OK) {
         fprintf(stderr, "peer: %s\n", err.message);
@@ -246,7 +249,8 @@ void peer_main(int argc, char **argv)
 void peer_start(struct peer *peer, const char *mode)
 {
     int pair[2];
-    char program[] = "/proc/self/exe", flag[] = "--peer", name[8];
+    char program[4096] = { 0 }, flag[] = "--peer", name[8];
+    MUST(readlink("/proc/self/exe", program, sizeof(program) - 1) > 0); /* its name: valgrind refuses the link itself */
     snprintf(name, sizeof(name), "%s", mode);
     char *argv[] = { program, flag, name, NULL };
     MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);

@@ -6,46 +6,13 @@
 
 #include <cmocka.h>
 
-#include "tests/transport/bulk/peer.h"
+#include "tests/transport/bulk/pair.h"
 #include "transport/base/crc32c.h"
 #include "transport/base/environment.h"
 
-struct fixture {
-    struct tq_bulk *bulk;
-    struct peer peer;
-};
-
-static void start(struct fixture *f, const char *mine, const char *theirs)
-{
-    const struct tq_bulk_opts opts = { .mode = TQ_BULK_REQUIRED, .tcp_only = strcmp(mine, "tcp") == 0 };
-    struct tq_error err;
-    peer_start(&f->peer, theirs);
-    tq_status status = tq_bulk_open(&opts, &f->bulk, &err);
-    if (status != TQ_OK)
-        print_message("%s\n", err.message);
-    assert_int_equal(status, TQ_OK);
-}
-
-static void stop(struct fixture *f)
-{
-    peer_stop(&f->peer);
-    tq_bulk_close(f->bulk);
-}
-
 static const size_t sizes[] = { 0, 1, 63, 64, 4095, 4096, 8192, 8193, 1 << 20, (1 << 20) + 1, 64 << 20 };
 
-static tq_status read_region(struct fixture *f, const struct peer_region *from, uint64_t version, size_t len,
-                             enum tq_bulk_engine engine, uint8_t *into, struct tq_bulk_result *result, uint32_t *crc)
-{
-    const struct tq_region region = peer_region(from);
-    struct tq_bulk_range range = { .frame = from->frame, .len = len, .version = version, .into = into };
-    const struct tq_bulk_read_opts opts = { .deadline_ns = tq_deadline_after_ms(10000), .engine = engine };
-    tq_status status = tq_bulk_read_wait(f->bulk, f->peer.address, &region, 1, &range, 1, &opts, result);
-    *crc = range.crc32c;
-    return status;
-}
-
-static void check_sizes(struct fixture *f, enum peer_op op, enum tq_bulk_engine engine)
+static void check_sizes(struct pair *f, enum peer_op op, enum tq_bulk_engine engine)
 {
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct peer_answer made, gone;
@@ -58,7 +25,7 @@ static void check_sizes(struct fixture *f, enum peer_op op, enum tq_bulk_engine 
         peer_order(&f->peer, &(struct peer_order){ .op = op, .len = len, .version = 7, .seed = len }, &made);
         assert_int_equal(made.status, TQ_OK);
         uint64_t version = op == PEER_BLOCK ? 7 : 1;
-        tq_status status = read_region(f, &made.region, version, len, engine, into, &result, &crc);
+        tq_status status = pair_read(f, &made.region, version, len, engine, into, &result, &crc);
         if (status != TQ_OK)
             print_message("size %zu: %s: %s\n", len, tq_status_name(status), result.error.message);
         assert_int_equal(status, TQ_OK);
@@ -75,40 +42,40 @@ static void check_sizes(struct fixture *f, enum peer_op op, enum tq_bulk_engine 
 
 static void remote_read_of_blocks(void **state)
 {
-    struct fixture f;
+    struct pair f;
     (void)state;
-    start(&f, "posix", "posix");
+    pair_start(&f, "posix", "posix");
     check_sizes(&f, PEER_BLOCK, TQ_ENGINE_REMOTE_READ);
-    stop(&f);
+    pair_stop(&f);
 }
 
 static void rendezvous_over_shared_memory(void **state)
 {
-    struct fixture f;
+    struct pair f;
     (void)state;
-    start(&f, "posix", "posix");
+    pair_start(&f, "posix", "posix");
     check_sizes(&f, PEER_EXPOSE, TQ_ENGINE_RENDEZVOUS);
     check_sizes(&f, PEER_BLOCK, TQ_ENGINE_RENDEZVOUS);
-    stop(&f);
+    pair_stop(&f);
 }
 
 static void rendezvous_over_tcp(void **state)
 {
-    struct fixture f;
+    struct pair f;
     (void)state;
-    start(&f, "tcp", "tcp");
+    pair_start(&f, "tcp", "tcp");
     check_sizes(&f, PEER_EXPOSE, TQ_ENGINE_RENDEZVOUS);
     check_sizes(&f, PEER_BLOCK, TQ_ENGINE_RENDEZVOUS);
-    stop(&f);
+    pair_stop(&f);
 }
 
 static void one_side_over_tcp_only(void **state)
 {
-    struct fixture f;
+    struct pair f;
     (void)state;
-    start(&f, "posix", "tcp");
+    pair_start(&f, "posix", "tcp");
     check_sizes(&f, PEER_BLOCK, TQ_ENGINE_RENDEZVOUS);
-    stop(&f);
+    pair_stop(&f);
 }
 
 int main(int argc, char **argv)

@@ -21,10 +21,12 @@ typedef struct _tq_wire_BulkAddress {
     uint32_t uid;
     uint32_t pid;
     uint64_t start_time; /* of the process, from the kernel: a pid alone can be another process later */
-    tq_wire_BulkAddress_worker_t worker; /* UCX worker address for active messages */
+    tq_wire_BulkAddress_worker_t worker; /* UCX worker address for active messages over shared memory; empty: not offered */
     tq_wire_BulkAddress_reader_t reader; /* UCX worker address for remote read: an endpoint of its own; empty: not offered */
     uint64_t features;
-    uint32_t check; /* CRC-32C of process, worker and reader: UCX believes every byte of an address */
+    uint32_t check; /* CRC-32C of process, ipv4 and port, worker, reader: UCX believes every byte of an address */
+    uint32_t ipv4; /* where UCX listens for active messages over TCP, in host order */
+    uint32_t port; /* 0: not offered */
 } tq_wire_BulkAddress;
 
 typedef PB_BYTES_ARRAY_T(256) tq_wire_BulkKey_packed_t;
@@ -57,7 +59,7 @@ typedef struct _tq_wire_BulkRead {
     uint64_t length[32];
     pb_size_t version_count;
     uint64_t version[32];
-    tq_wire_BulkRead_reply_to_t reply_to; /* the reader's encoded BulkAddress, whose `worker` is where the pieces go */
+    tq_wire_BulkRead_reply_to_t reply_to; /* the reader's encoded BulkAddress; over shared memory its `worker` is where the pieces go */
     uint32_t link; /* counts the reader's endpoints to this owner: a new one makes the owner make a new one */
 } tq_wire_BulkRead;
 
@@ -75,11 +77,11 @@ extern "C" {
 #endif
 
 /* Initializer values for message structs */
-#define tq_wire_BulkAddress_init_default         {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0, 0}
+#define tq_wire_BulkAddress_init_default         {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0, 0, 0, 0}
 #define tq_wire_BulkKey_init_default             {0, 0, 0, 0, {0, {0}}, 0}
 #define tq_wire_BulkRead_init_default            {0, 0, 0, {0, {0}}, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, {0}}, 0}
 #define tq_wire_BulkPiece_init_default           {0, 0, 0, 0}
-#define tq_wire_BulkAddress_init_zero            {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0, 0}
+#define tq_wire_BulkAddress_init_zero            {0, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, 0, 0, 0, 0}
 #define tq_wire_BulkKey_init_zero                {0, 0, 0, 0, {0, {0}}, 0}
 #define tq_wire_BulkRead_init_zero               {0, 0, 0, {0, {0}}, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, {0}}, 0}
 #define tq_wire_BulkPiece_init_zero              {0, 0, 0, 0}
@@ -95,6 +97,8 @@ extern "C" {
 #define tq_wire_BulkAddress_reader_tag           8
 #define tq_wire_BulkAddress_features_tag         9
 #define tq_wire_BulkAddress_check_tag            10
+#define tq_wire_BulkAddress_ipv4_tag             11
+#define tq_wire_BulkAddress_port_tag             12
 #define tq_wire_BulkKey_process_tag              1
 #define tq_wire_BulkKey_region_tag               2
 #define tq_wire_BulkKey_base_tag                 3
@@ -129,7 +133,9 @@ X(a, STATIC,   SINGULAR, FIXED64,  start_time,        6) \
 X(a, STATIC,   SINGULAR, BYTES,    worker,            7) \
 X(a, STATIC,   SINGULAR, BYTES,    reader,            8) \
 X(a, STATIC,   SINGULAR, FIXED64,  features,          9) \
-X(a, STATIC,   SINGULAR, FIXED32,  check,            10)
+X(a, STATIC,   SINGULAR, FIXED32,  check,            10) \
+X(a, STATIC,   SINGULAR, FIXED32,  ipv4,             11) \
+X(a, STATIC,   SINGULAR, UINT32,   port,             12)
 #define tq_wire_BulkAddress_CALLBACK NULL
 #define tq_wire_BulkAddress_DEFAULT NULL
 
@@ -179,7 +185,7 @@ extern const pb_msgdesc_t tq_wire_BulkPiece_msg;
 #define tq_wire_BulkPiece_fields &tq_wire_BulkPiece_msg
 
 /* Maximum encoded size of messages (where known) */
-#define tq_wire_BulkAddress_size                 1089
+#define tq_wire_BulkAddress_size                 1100
 #define tq_wire_BulkKey_size                     300
 #define tq_wire_BulkPiece_size                   30
 #define tq_wire_BulkRead_size                    1861
