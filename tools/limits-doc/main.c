@@ -25,7 +25,9 @@ int main(void)
         "Everything that a peer could make grow, with its bound. Written by `tools/limits-doc` from the tables in the "
         "code; a\n"
         "test fails when this page and the code differ. A request above a limit is refused with RESOURCE_EXHAUSTED or\n"
-        "INVALID_ARGUMENT and changes nothing. A running daemon tells its limits by `ReflectionService.GetLimits`.\n");
+        "INVALID_ARGUMENT and changes nothing. A running daemon tells its limits by `ReflectionService.GetLimits`. The "
+        "bounds\n"
+        "of one message, session, socket and queue are in `tq/rpc.h`, those of arenas and transfers in `tq/bulk.h`.\n");
     print_heading("Controller", "`server/controller/limits.h`");
     TQ_CONTROLLER_LIMITS(PRINT_ROW)
     print_heading("Storage unit", "`server/storage/limits.h`");
