@@ -4,7 +4,7 @@
 #include "transport/base/seam.h"
 
 /* The largest batch that one InsertSamples takes. */
-enum { SAMPLES_MAX = 1048576, COLUMNS_MAX = 4096 };
+enum { SAMPLES_MAX = 1048576, COLUMNS_MAX = 1024 };
 
 bool tq_product(uint64_t *product, uint64_t factor)
 {

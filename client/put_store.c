@@ -14,7 +14,8 @@ enum {
     BULK_CELL_BYTES = 4 << 10,
     BULK_COLUMN_BYTES = 64 << 10,
     /* Requests under way to one unit: it reads one while the next is made. */
-    DEPTH = 2
+    DEPTH = 2,
+    FAR_PARTS = 32
 };
 
 /* A request under way. */
@@ -107,12 +108,15 @@ static void put_fini(struct put *put)
 /* ---- starting a part ---- */
 
 /* Staging is for units that read our arenas like memory; a unit that has shown that it does not gets the application's
- * own. */
+ * own, and another chance later. */
 static enum tq_put_way choose_way(const struct put *put, const struct tq_share *share)
 {
     if (share->inline_only)
         return TQ_PUT_INLINE;
-    return put->no_room || atomic_load(&share->unit->is_far) ? TQ_PUT_EXPOSED : TQ_PUT_STAGED;
+    unsigned far_parts = atomic_load(&share->unit->far_parts);
+    if (far_parts > 0) /* a lost race counts one part more or less */
+        atomic_compare_exchange_strong(&share->unit->far_parts, &far_parts, far_parts - 1);
+    return put->no_room || far_parts > 0 ? TQ_PUT_EXPOSED : TQ_PUT_STAGED;
 }
 
 static tq_status make_part(struct put *put, const struct tq_share *share, struct flight *flight, enum tq_put_way way,
@@ -177,7 +181,7 @@ static void count_answer(struct put *put, struct tq_share *share, const struct t
     put->stats.put_bytes[TQ_ENGINE_INLINE] += stored > bulk ? stored - bulk : 0;
     put->stats.samples_put += part->n;
     if (part->n_blocks > 0)
-        atomic_store(&share->unit->is_far, response->engine == TQ_ENGINE_RENDEZVOUS);
+        atomic_store(&share->unit->far_parts, response->engine == TQ_ENGINE_RENDEZVOUS ? FAR_PARTS : 0);
 }
 
 /* The first cell that the unit stored otherwise; the number of cells when there is none. */

@@ -15,9 +15,9 @@ struct tq_unit {
     uint32_t number;
     uint64_t epoch;
     struct tq_channel *channel;
-    atomic_bool is_far;   /* it does not read our arenas like memory, as its last answer showed */
-    unsigned holds;       /* under the lock of units; the list itself is one holder */
-    struct tq_unit *next; /* under the lock */
+    atomic_uint far_parts; /* so many parts of puts are not staged: it did not read our arenas like memory */
+    unsigned holds;        /* under the lock of units; the list itself is one holder */
+    struct tq_unit *next;  /* under the lock */
 };
 
 struct tq_units {

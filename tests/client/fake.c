@@ -43,6 +43,7 @@ static void insert(void *state, const Tq__V1__InsertSamplesRequest *request, str
         unit[u].address = (char *)(uintptr_t)fake_address(fake);
         unit[u].epoch = tq_runtime_epoch(fake->runtime);
         unit[u].state = TQ__V1__UNIT_STATE__UNIT_STATE_SERVING;
+        unit[u].bulk = (ProtobufCBinaryData){ fake->bulk.len, (uint8_t *)(uintptr_t)fake->bulk.ptr };
         list[u] = &unit[u];
     }
     for (uint32_t i = 0; i < count; i++)

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "tq/bytes.h"
 #include "tq/rpc.h"
 #include "tq/v1/storage.pb-c.h"
 #include "transport/base/arena.h"
@@ -42,6 +43,7 @@ struct fake {
     atomic_int fail_unit;         /* puts of this unit are refused */
     atomic_int hold_unit;         /* puts of this unit are never answered */
     void (*_Atomic lie)(struct fake_answer *answer);
+    struct tq_bytes bulk; /* address that the units are said to have */
     /* What happened. */
     atomic_int inserts, puts, gets, notifies, unit_clears, table_clears;
 };

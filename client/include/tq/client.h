@@ -46,6 +46,7 @@ struct tq_column {
     const char *content_type; /* opaque; NULL: "application/octet-stream" */
 };
 
+/* At most 1048576 samples and 1024 columns. */
 struct tq_batch {
     size_t n_samples;
     const struct tq_column *columns;
