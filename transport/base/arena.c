@@ -5,7 +5,7 @@
 
 #include "transport/base/assert.h"
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
+enum { ALIGNMENT = 16, FIRST_BLOCK = 512, LARGEST_BLOCK = 1 << 20 };
 
 struct block {
     struct block *next;

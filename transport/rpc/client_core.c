@@ -167,7 +167,7 @@ tq_status tq_client_submit(struct tq_client_core *core, struct tq_call *call, in
     tq_list_add_tail(&core->queue, &call->node);
     if (call->deadline_ns <= now_ns)
         tq_client_call_due(core, call, now_ns);
-    else
+    else if (!core->defers)
         tq_client_pump(core, now_ns);
     return TQ_OK;
 }

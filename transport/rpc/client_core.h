@@ -54,6 +54,7 @@ struct tq_client_core {
     struct tq_channel_opts opts; /* defaults filled in */
     const char *address;         /* for messages */
     bool closed;
+    bool defers; /* submissions are sent by the next tick: many together cost libzmq fewer wake-ups */
 
     uint64_t session, peer_epoch;
     char peer_name[TQ_NAME_BYTES];

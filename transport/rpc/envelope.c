@@ -94,7 +94,7 @@ tq_status tq_envelope_decode(struct tq_bytes frame, tq_wire_Envelope *out_envelo
                        frame.len);
     *out_envelope = (tq_wire_Envelope)tq_wire_Envelope_init_zero;
     pb_istream_t in = pb_istream_from_buffer(frame.ptr + TQ_ENVELOPE_PREFIX, len);
-    if (!pb_decode(&in, tq_wire_Envelope_fields, out_envelope))
+    if (!pb_decode_ex(&in, tq_wire_Envelope_fields, out_envelope, PB_DECODE_NOINIT)) /* zeroed above, cheaper */
         return tq_fail(err, TQ_INVALID_ARGUMENT, "ENVELOPE", "envelope: %s", PB_GET_ERROR(&in));
     if (out_envelope->kind == tq_wire_Kind_KIND_UNSPECIFIED || out_envelope->kind > _tq_wire_Kind_MAX)
         return tq_fail(err, TQ_INVALID_ARGUMENT, "ENVELOPE", "kind %u: expected 1 to %d", (unsigned)out_envelope->kind,

@@ -197,8 +197,10 @@ tq_status tq_call_cb(struct tq_channel *channel, const struct tq_method *method,
     bool on_driver = tq_driver_is_me(driver);
     status = on_driver ? TQ_OK : tq_driver_start(driver, err);
     pthread_mutex_lock(&channel->lock);
+    channel->core.defers = on_driver && channel->poller == TQ_POLLER_DRIVER; /* it looks again before it sleeps */
     if (status == TQ_OK)
         status = tq_client_submit(&channel->core, call, tq_seam_now_ns(channel->runtime->seam), err);
+    channel->core.defers = false;
     if (status != TQ_OK) {
         tq_channel_return_call_locked(channel, call);
         pthread_mutex_unlock(&channel->lock);
