@@ -20,7 +20,7 @@ typedef enum _tq_wire_Kind {
     tq_wire_Kind_KIND_KEEPALIVE = 6, /* body: KeepAlive; echoed by the server with the same call_id */
     tq_wire_Kind_KIND_LOOKUP = 7, /* body: Lookup. What became of a call? */
     tq_wire_Kind_KIND_LOOKUP_REPLY = 8, /* body: LookupReply */
-    tq_wire_Kind_KIND_GOODBYE = 9 /* body: Goodbye. The sender takes no new calls on this session */
+    tq_wire_Kind_KIND_GOODBYE = 9 /* body: Goodbye. The session ends */
 } tq_wire_Kind;
 
 /* Struct definitions */
