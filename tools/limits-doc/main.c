@@ -22,7 +22,8 @@ int main(void)
 {
     printf(
         "# Limits\n\n"
-        "What a peer could make grow in the services, with its bound. Written by `tools/limits-doc` from the tables in the "
+        "What a peer could make grow in the services, with its bound. Written by `tools/limits-doc` from the tables in "
+        "the "
         "code; a\n"
         "test fails when this page and the code differ. A request above a limit is refused with RESOURCE_EXHAUSTED or\n"
         "INVALID_ARGUMENT and changes nothing. A running daemon tells its limits by `ReflectionService.GetLimits`. The "
