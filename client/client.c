@@ -8,7 +8,13 @@
 #include "tq/v1/health.tq.h"
 #include "transport/base/seam.h"
 
-enum { TIMEOUT_MS = 30000, GREET_MS = 5000, CACHE_BYTES = 256 << 20, SOCKETS_MAX = 4 };
+enum {
+    TIMEOUT_MS = 30000,
+    GREET_MS = 5000,        /* of opening */
+    STAGE_BYTES = 64 << 20, /* of arenas kept between puts, for staging */
+    CACHE_BYTES = 256 << 20,
+    SOCKETS_MAX = 4
+};
 
 int64_t tq_op_deadline_ns(const struct tq_client *client, const struct tq_op_opts *opts)
 {
@@ -106,7 +112,7 @@ static tq_status open_parts(struct tq_client *client, const struct tq_client_opt
     if (status != TQ_OK)
         return status;
     tq_channel_keep(client->controller);
-    struct tq_bulk_opts bulk_opts = { .mode = opts->bulk, .tcp_only = opts->tcp_only };
+    struct tq_bulk_opts bulk_opts = { .mode = opts->bulk, .tcp_only = opts->tcp_only, .keep_bytes = STAGE_BYTES };
     status = tq_bulk_open(&bulk_opts, &client->bulk, err);
     return status == TQ_OK ? greet(client, err) : status;
 }
