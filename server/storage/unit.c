@@ -72,7 +72,8 @@ static tq_status open_store(struct tq_storage *storage, const struct tq_storage_
     const struct tq_bulk_opts bulk = { .mode = opts->bulk,
                                        .tcp_only = opts->tcp_only,
                                        .devices = opts->devices,
-                                       .arena_bytes = (size_t)arena_bytes(limits.budget_bytes) };
+                                       .arena_bytes = (size_t)arena_bytes(limits.budget_bytes),
+                                       .keep_bytes = (size_t)limits.budget_bytes };
     status = tq_bulk_open(&bulk, &storage->bulk, err);
     if (status != TQ_OK)
         return status;

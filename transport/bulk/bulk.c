@@ -104,6 +104,7 @@ static void init_memory(struct tq_bulk *bulk, const struct tq_bulk_opts *opts)
         .budget_bytes = opts->arena_bytes,
         .quarantine_bytes = opts->quarantine_bytes,
         .keep_spare = bulk->ucx != NULL,
+        .keep_bytes = bulk->ucx != NULL ? opts->keep_bytes : 0,
     };
     tq_memory_init(&bulk->memory, &memory);
 }

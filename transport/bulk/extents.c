@@ -304,8 +304,8 @@ bool tq_memory_region(struct tq_memory *memory, uint64_t region, struct tq_regio
 int64_t tq_memory_trim(struct tq_memory *memory, int64_t now_ns)
 {
     pthread_mutex_lock(&memory->lock);
-    return_empty_locked(memory, now_ns - keep_empty_ns, 0);
-    int64_t next_ns = memory->empty_bytes > 0 ? now_ns + keep_empty_ns : INT64_MAX;
+    return_empty_locked(memory, now_ns - keep_empty_ns, memory->keep_bytes);
+    int64_t next_ns = memory->empty_bytes > memory->keep_bytes ? now_ns + keep_empty_ns : INT64_MAX;
     pthread_mutex_unlock(&memory->lock);
     return next_ns;
 }

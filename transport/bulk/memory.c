@@ -23,6 +23,9 @@ void tq_memory_init(struct tq_memory *memory, const struct tq_memory_opts *opts)
     if (opts->backing != NULL)
         memory->backing = *opts->backing;
     memory->spare_bytes = opts->keep_spare ? memory->extent_bytes : 0;
+    memory->keep_bytes = opts->keep_bytes;
+    if (memory->spare_bytes < memory->keep_bytes)
+        memory->spare_bytes = memory->keep_bytes;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -37,7 +40,7 @@ void tq_memory_init(struct tq_memory *memory, const struct tq_memory_opts *opts)
 
 void tq_memory_fini(struct tq_memory *memory)
 {
-    memory->spare_bytes = 0;
+    memory->spare_bytes = memory->keep_bytes = 0;
     (void)tq_memory_trim(memory, INT64_MAX);
     TQ_ASSERT(tq_list_empty(&memory->extents)); /* every block must be back */
     TQ_ASSERT(tq_map_count(&memory->exposed) == 0);

@@ -59,6 +59,7 @@ struct tq_memory {
     struct tq_backing backing; /* map NULL: plain memory only */
     size_t extent_bytes, budget_bytes, quarantine_budget;
     size_t spare_bytes; /* of empty extents kept for a moment */
+    size_t keep_bytes;  /* of them kept for good */
 
     pthread_mutex_t lock;
     pthread_cond_t quiet; /* a hold was dropped */
@@ -89,6 +90,7 @@ struct tq_memory_opts {
     const struct tq_backing *backing; /* NULL: plain memory */
     size_t extent_bytes, budget_bytes, quarantine_bytes;
     bool keep_spare;
+    size_t keep_bytes;
 };
 
 void tq_memory_init(struct tq_memory *memory, const struct tq_memory_opts *opts);

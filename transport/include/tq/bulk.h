@@ -39,6 +39,8 @@ struct tq_bulk_opts {
     const char *devices;     /* network devices UCX may listen on; default "lo" */
     size_t extent_bytes;     /* arenas grow by this; default 64 MiB; larger blocks get their own extent */
     size_t arena_bytes;      /* budget of all extents; default 1 GiB */
+    size_t keep_bytes;       /* of empty extents kept for the next blocks, so that these need not be touched again;
+                                default: one extent, for two seconds */
     size_t quarantine_bytes; /* of memory under uncertain writers; default 256 MiB */
     const struct tq_seam *seam;
 };
