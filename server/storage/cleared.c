@@ -1,6 +1,6 @@
 #include "server/storage/cleared.h"
 
-#include <string.h>
+#include "transport/base/assert.h"
 
 enum { FIRST_CAPACITY = 256 };
 
@@ -36,6 +36,7 @@ static bool make_room(struct tq_cleared *cleared)
         cleared->count--;
         return true;
     }
+    TQ_ASSERT(cleared->count == 0 || cleared->capacity > 0);
     size_t capacity = cleared->capacity == 0 ? FIRST_CAPACITY : cleared->capacity * 2;
     if (capacity > cleared->max)
         capacity = cleared->max;

@@ -4,6 +4,7 @@
 #include "server/storage/sample_runs.h"
 #include "server/storage/samples.h"
 #include "server/storage/service.h"
+#include "transport/base/assert.h"
 
 struct describe {
     struct tq_store *store;
@@ -53,9 +54,11 @@ static tq_status count_sample(struct describe *d, const struct tq_sample *sample
         if (schema->mark <= d->walk) {
             if (grow(d, err) != TQ_OK)
                 return TQ_RESOURCE_EXHAUSTED;
+            TQ_ASSERT(d->schemas != NULL);
             d->schemas[d->n_schemas++] = schema;
             schema->mark = d->walk + d->n_schemas;
         }
+        TQ_ASSERT(d->cells != NULL);
         d->cells[schema->mark - d->walk - 1]++;
         d->bytes += sample->cells[c].frame->len;
     }
@@ -121,8 +124,8 @@ static tq_status answer(struct describe *d, struct tq_server_call *call, struct 
     const struct tq_seam *seam = d->store->seam;
     Tq__V1__Field *fields = tq_seam_alloc_array(seam, d->n_schemas, sizeof(*fields));
     Tq__V1__Field **pointers = tq_seam_alloc_array(seam, d->n_schemas, sizeof(Tq__V1__Field *));
-    tq_status status = fields == NULL || pointers == NULL ? no_memory(err) : TQ_OK;
-    if (status == TQ_OK) {
+    bool has_memory = fields != NULL && pointers != NULL;
+    if (has_memory) {
         for (size_t i = 0; i < d->n_schemas; i++) {
             tq_field_write(d->schemas[i], &fields[i]);
             pointers[i] = &fields[i];
@@ -138,7 +141,7 @@ static tq_status answer(struct describe *d, struct tq_server_call *call, struct 
     }
     tq_seam_free(seam, fields);
     tq_seam_free(seam, pointers);
-    return status;
+    return has_memory ? TQ_OK : no_memory(err);
 }
 
 void tq_storage_describe(void *state, const Tq__V1__DescribeRequest *request, struct tq_server_call *call)

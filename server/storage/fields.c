@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/storage/samples.h"
+#include "transport/base/assert.h"
 
 bool tq_cell_bytes(const uint64_t *shape, uint32_t rank, uint32_t dtype, uint64_t *out_bytes)
 {
@@ -154,6 +155,7 @@ tq_status tq_put_fields_check(const struct tq_store *store, const struct tq_fiel
         if (status != TQ_OK)
             break;
         bool is_jagged = field->layout == TQ__V1__LAYOUT__LAYOUT_JAGGED;
+        TQ_ASSERT(!is_jagged || shapes != NULL);
         out_sizes[f] = is_jagged ? shapes->size : NULL;
         out_declarations[f] = (struct tq_declaration){ .name = field->name,
                                                        .layout = (enum tq_cell_layout)field->layout,

@@ -258,13 +258,13 @@ void tq_storage_put(void *state, const Tq__V1__PutRequest *message, struct tq_se
     struct tq_storage *storage = state;
     struct tq_put_request request;
     struct tq_error err;
-    struct put *put = NULL;
     tq_status status = tq_put_request_open(&storage->store, message, inline_bytes_of(call), &request, &err);
     if (status == TQ_OK)
         status = check_reach(storage, &request, &err);
-    if (status == TQ_OK && (put = tq_seam_alloc(storage->seam, sizeof(*put))) == NULL)
+    struct put *put = status == TQ_OK ? tq_seam_alloc(storage->seam, sizeof(*put)) : NULL;
+    if (status == TQ_OK && put == NULL)
         status = tq_fail(&err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a put");
-    if (status == TQ_OK) {
+    if (put != NULL) {
         put->storage = storage;
         put->call = call;
         tq_list_add_tail(&storage->puts, &put->in_storage);

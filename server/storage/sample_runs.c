@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "transport/base/assert.h"
+
 static int compare_rows(const void *a, const void *b)
 {
     const struct tq_sample *left = *(struct tq_sample *const *)a;
@@ -63,6 +65,7 @@ static tq_status add_shelf(const struct tq_store *store, const struct tq_shelf *
                            struct tq_error *err)
 {
     size_t n = 0;
+    TQ_ASSERT(held->runs != NULL && held->messages != NULL);
     struct tq_sample **rows = tq_seam_alloc_array(store->seam, (size_t)shelf->count, sizeof(struct tq_sample *));
     if (rows == NULL)
         return no_memory((size_t)shelf->count, err);

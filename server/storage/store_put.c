@@ -182,10 +182,12 @@ tq_status tq_put_commit(struct tq_store *store, struct tq_put *put, struct tq_er
         return status;
     }
     settle_rows(store, put);
-    for (size_t c = 0; c < put->n_cells; c++) {
-        tq_frame_publish(store, put->frames[c]);
-        tq_sample_set(store, put->rows[c % put->n_samples], &put->frames[c]);
-    }
+    for (size_t f = 0; f < put->n_fields; f++)
+        for (size_t i = 0; i < put->n_samples; i++) {
+            struct tq_frame **frame = &put->frames[f * put->n_samples + i];
+            tq_frame_publish(store, *frame);
+            tq_sample_set(store, put->rows[i], frame);
+        }
     return TQ_OK;
 }
 

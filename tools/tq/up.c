@@ -150,7 +150,7 @@ static tq_status start_controller(struct up *up, struct tq_error *err)
     const char *const args[] = {
         "--listen", options.listen, "--log-level", options.log_level, options.insecure ? "--insecure" : NULL, NULL
     };
-    const char *address;
+    const char *address = "";
     tq_status status = tq_child_start(&up->controller, "controller", "tq-controller", args, err);
     if (status == TQ_OK)
         status = await_ready(up, &up->controller, &address, err);
