@@ -229,9 +229,12 @@ static bool send_call(struct tq_client_core *core, struct tq_call *call, struct 
     call->attempt++;
     fill_envelope(core, call, now_ns, &envelope);
     struct tq_outbound message = { tq_packet_seal(&call->request, &envelope), call->payload };
-    if (core->io.send(core->io.self, link->index, &message) != TQ_SENT) {
+    enum tq_sent sent = core->io.send(core->io.self, link->index, &message);
+    if (sent != TQ_SENT) {
         call->attempt--;
-        return false; /* lost or full: the shell will notice which */
+        if (sent == TQ_SENT_GONE)
+            tq_client_lose(core, link, now_ns);
+        return false;
     }
     core->stats.bytes_sent += message.head.len + envelope.inline_bytes;
     tq_list_remove(&call->node);
