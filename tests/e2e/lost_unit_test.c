@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "tests/client/columns.h"
 #include "tests/e2e/cluster.h"
@@ -60,8 +62,13 @@ struct later {
 static void *send_later(void *user)
 {
     struct later *later = user;
-    struct timespec due = { later->due_ns / 1000000000, later->due_ns % 1000000000 };
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL); /* the delay is the test: "in the middle" */
+    const struct itimerspec due = { .it_value = { later->due_ns / 1000000000, later->due_ns % 1000000000 } };
+    uint64_t fired = 0;
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC); /* the delay is the test: "in the middle" */
+    if (timer >= 0 && timerfd_settime(timer, TFD_TIMER_ABSTIME, &due, NULL) == 0)
+        (void)!read(timer, &fired, sizeof(fired));
+    if (timer >= 0)
+        close(timer);
     kill(later->pid, later->signal);
     return NULL;
 }
