@@ -164,7 +164,8 @@ void *tq_server_run(void *arg)
         tq_server_timers_fire(&server->timers, now_ns);
         tq_server_core_tick(&server->core, now_ns);
         tell_drained(server);
-        if (router_ready(server))
+        /* The wake of tq_server_close may be among what read_letters has just taken. */
+        if (router_ready(server) || atomic_load(&server->stopping))
             continue;
         mail = sleep_until(server, next_ns(server));
     }
