@@ -1,6 +1,6 @@
 /* server/storage/engine.h: where the bytes of large cells lie: a vtable. Memory now, other tiers behind the same five
  * functions.
- * Owns: nothing; an engine outlives the store that uses it. Threads: the loop's. */
+ * Owns: nothing; an engine outlives the store that uses it. Threads: the loop's, but for alloc. */
 #ifndef TQ_STORAGE_ENGINE_H
 #define TQ_STORAGE_ENGINE_H
 
@@ -13,7 +13,7 @@ struct tq_place {
 
 struct tq_engine {
     void *self;
-    /* Fails with RESOURCE_EXHAUSTED. */
+    /* From any thread: new memory takes its time. Fails with RESOURCE_EXHAUSTED. */
     tq_status (*alloc)(void *self, size_t len, struct tq_place *out_place, struct tq_error *err);
     /* Zeroes the place. A zeroed one is allowed. */
     void (*free)(void *self, struct tq_place *place);

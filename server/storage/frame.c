@@ -24,19 +24,10 @@ static struct tq_frame *make(struct tq_store *store, struct tq_schema *schema, u
 tq_status tq_frame_open(struct tq_store *store, struct tq_schema *schema, uint64_t len, const uint64_t *sizes,
                         struct tq_frame **out_frame, struct tq_error *err)
 {
-    bool is_small = len < TQ_SMALL_CELL_BYTES;
-    struct tq_frame *frame = make(store, schema, len, is_small);
+    struct tq_frame *frame = make(store, schema, len, len < TQ_SMALL_CELL_BYTES);
     if (frame == NULL)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a cell of %llu bytes",
                        (unsigned long long)len);
-    if (!is_small) {
-        tq_status status = store->engine.alloc(store->engine.self, (size_t)len, &frame->place, err);
-        if (status != TQ_OK) {
-            tq_seam_free(store->seam, frame);
-            return status;
-        }
-        frame->ptr = frame->place.block.ptr;
-    }
     if (tq_schema_sizes(schema) > 0)
         memcpy(frame->sizes, sizes, tq_schema_sizes(schema) * sizeof(uint64_t));
     frame->schema = tq_schema_hold(schema);
@@ -47,9 +38,19 @@ tq_status tq_frame_open(struct tq_store *store, struct tq_schema *schema, uint64
     return TQ_OK;
 }
 
+tq_status tq_frame_place(const struct tq_store *store, struct tq_frame *frame, struct tq_error *err)
+{
+    if (frame->ptr != NULL) /* a small one */
+        return TQ_OK;
+    tq_status status = store->engine.alloc(store->engine.self, (size_t)frame->len, &frame->place, err);
+    if (status == TQ_OK)
+        frame->ptr = frame->place.block.ptr;
+    return status;
+}
+
 void tq_frame_publish(struct tq_store *store, struct tq_frame *frame)
 {
-    TQ_ASSERT(frame->version == 0);
+    TQ_ASSERT(frame->version == 0 && frame->ptr != NULL);
     frame->version = ++store->last_version;
     if (tq_frame_is_placed(frame))
         store->engine.publish(store->engine.self, &frame->place, frame->version);

@@ -24,10 +24,12 @@ struct tq_frame {
     uint64_t sizes[]; /* jagged: one a dimension; small bytes follow */
 };
 
-/* A frame to be filled, with one hold; counts as reserved. `sizes` has tq_schema_sizes() entries. Fails with
- * RESOURCE_EXHAUSTED. */
+/* A frame with one hold; counts as reserved. `sizes` has tq_schema_sizes() entries. A large one has no place for its
+ * bytes yet. Fails with RESOURCE_EXHAUSTED. */
 TQ_MUST_CHECK tq_status tq_frame_open(struct tq_store *store, struct tq_schema *schema, uint64_t len,
                                       const uint64_t *sizes, struct tq_frame **out_frame, struct tq_error *err);
+/* Finds a place for its bytes. Any thread, while nobody else uses the frame. Fails with RESOURCE_EXHAUSTED. */
+TQ_MUST_CHECK tq_status tq_frame_place(const struct tq_store *store, struct tq_frame *frame, struct tq_error *err);
 /* Gives it a version, lets readers find it, moves its bytes from reserved to used. */
 void tq_frame_publish(struct tq_store *store, struct tq_frame *frame);
 struct tq_frame *tq_frame_hold(struct tq_frame *frame);

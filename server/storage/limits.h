@@ -29,6 +29,8 @@ struct tq_storage_limits {
 };
 
 enum {
+    /* Puts above this find their memory beside the loop: memory that was never touched comes at a gigabyte a second. */
+    TQ_PLACE_AT_ONCE_BYTES = 4 << 20,
     /* Cells below this live beside their metadata and always travel inline: a block of an arena and a bulk range cost
      * more than the copy. */
     TQ_SMALL_CELL_BYTES = 4096,

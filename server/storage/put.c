@@ -1,11 +1,12 @@
 /* StorageService/Put.
  *
- *     READING -> ENDED      the bytes came (or not): commit and answer, or answer why not
- *        |
- *        v
- *     ABANDONED -> ENDED    the caller is gone, its bytes may still come: nothing is stored
+ *     PLACING -> READING -> ENDED   memory is found; the bytes came (or not): commit and answer, or answer why not
+ *        |          |
+ *        v          v
+ *          ABANDONED -> ENDED       the caller is gone, memory or bytes may still come: nothing is stored
  *
- * A put without bulk bytes ends at once. Moves on the loop; the bulk thread only posts the letter. */
+ * A small put is placed, and one without bulk bytes ends, at once. Moves on the loop; the placer and the bulk thread
+ * only post the letter. */
 #include <string.h>
 
 #include "server/storage/put_request.h"
@@ -13,9 +14,10 @@
 #include "transport/base/assert.h"
 #include "transport/base/crc32c.h"
 
-enum put_state { PUT_READING, PUT_ABANDONED, PUT_ENDED, PUT_STATES };
+enum put_state { PUT_PLACING, PUT_READING, PUT_ABANDONED, PUT_ENDED, PUT_STATES };
 #define TO(state) (1u << PUT_##state)
 static const unsigned put_next[PUT_STATES] = {
+    [PUT_PLACING] = TO(READING) | TO(ABANDONED) | TO(ENDED),
     [PUT_READING] = TO(ABANDONED) | TO(ENDED),
     [PUT_ABANDONED] = TO(ENDED),
 };
@@ -23,9 +25,11 @@ static const unsigned put_next[PUT_STATES] = {
 struct put {
     struct tq_list in_storage;
     struct tq_letter letter;
+    struct tq_placer_job job;
     struct tq_storage *storage;
     struct tq_server_call *call; /* NULL once it is answered */
     enum put_state state;
+    struct tq_put_request request; /* points into the call's message: not to be read once `call` is NULL */
     struct tq_put cells;
     struct tq_bulk_range *ranges; /* one a bulk cell */
     size_t *range_cells;          /* which */
@@ -44,6 +48,7 @@ static void close_put(struct put *put)
     struct tq_storage *storage = put->storage;
     tq_list_remove(&put->in_storage);
     tq_put_close(&storage->store, &put->cells);
+    tq_put_request_close(&storage->store, &put->request);
     tq_seam_free(storage->seam, put->ranges);
     tq_seam_free(storage->seam, put->range_cells);
     tq_seam_free(storage->seam, put);
@@ -131,7 +136,7 @@ static void caller_gone(void *user, tq_status why)
     struct put *put = user;
     struct tq_error err;
     put_move(put, PUT_ABANDONED);
-    tq_fail(&err, why, NULL, "the put was given up while its bytes came");
+    tq_fail(&err, why, NULL, "the put was given up before its bytes were here");
     answer_error(put, &err);
 }
 
@@ -165,8 +170,9 @@ static void copy_inline(struct cursor *cursor, uint64_t offset, uint8_t *into, u
     }
 }
 
-static void fill_inline(struct put *put, const struct tq_put_request *request)
+static void fill_inline(struct put *put)
 {
+    const struct tq_put_request *request = &put->request;
     struct cursor cursor = { 0 };
     cursor.frames = tq_server_call_frames(put->call, &cursor.n_frames);
     for (size_t c = 0; c < request->n_cells; c++) {
@@ -178,8 +184,9 @@ static void fill_inline(struct put *put, const struct tq_put_request *request)
     }
 }
 
-static tq_status list_ranges(struct put *put, const struct tq_put_request *request, struct tq_error *err)
+static tq_status list_ranges(struct put *put, struct tq_error *err)
 {
+    const struct tq_put_request *request = &put->request;
     const struct tq_seam *seam = put->storage->seam;
     put->ranges = tq_seam_alloc_array(seam, request->n_bulk, sizeof(*put->ranges));
     put->range_cells = tq_seam_alloc_array(seam, request->n_bulk, sizeof(*put->range_cells));
@@ -204,9 +211,10 @@ static tq_status list_ranges(struct put *put, const struct tq_put_request *reque
     return TQ_OK;
 }
 
-static tq_status start_reading(struct put *put, const struct tq_put_request *request, struct tq_error *err)
+static tq_status start_reading(struct put *put, struct tq_error *err)
 {
-    tq_status status = list_ranges(put, request, err);
+    const struct tq_put_request *request = &put->request;
+    tq_status status = list_ranges(put, err);
     if (status != TQ_OK)
         return status;
     put->letter = (struct tq_letter){ .take = end_put, .user = put };
@@ -215,22 +223,57 @@ static tq_status start_reading(struct put *put, const struct tq_put_request *req
                         put->n_ranges, &opts, bytes_came, put, err);
 }
 
-static void run_put(struct put *put, const struct tq_put_request *request)
+/* Every frame has its memory. */
+static void read_cells(struct put *put)
+{
+    put_move(put, PUT_READING);
+    fill_inline(put);
+    if (put->request.n_bulk > 0 && start_reading(put, &put->result.error) == TQ_OK)
+        return;
+    end_put(put);
+}
+
+/* The letter of the placer. */
+static void places_came(void *user)
+{
+    struct put *put = user;
+    if (put->state == PUT_PLACING && put->call != NULL && put->result.error.status == TQ_OK)
+        read_cells(put);
+    else
+        end_put(put);
+}
+
+/* On the placer's thread, or on the loop. */
+static void find_places(struct put *put)
+{
+    if (tq_put_place(&put->storage->store, &put->cells, &put->result.error) == TQ_OK)
+        tq_error_clear(&put->result.error);
+}
+
+static void place_beside_the_loop(void *user)
+{
+    struct put *put = user;
+    find_places(put);
+    tq_inbox_post(&put->storage->inbox, &put->letter);
+}
+
+static void run_put(struct put *put)
 {
     struct tq_error err;
-    tq_status status = tq_put_open(&put->storage->store, &request->plan, &put->cells, &err);
-    if (status == TQ_OK)
-        fill_inline(put, request);
-    if (status == TQ_OK && request->n_bulk > 0) {
-        status = start_reading(put, request, &err);
-        if (status == TQ_OK) {
-            tq_server_call_on_gone(put->call, caller_gone, put);
-            return;
-        }
-    }
-    if (status != TQ_OK)
+    if (tq_put_open(&put->storage->store, &put->request.plan, &put->cells, &err) != TQ_OK) {
         put->result.error = err;
-    end_put(put);
+        end_put(put);
+        return;
+    }
+    tq_server_call_on_gone(put->call, caller_gone, put);
+    if (put->cells.bytes <= TQ_PLACE_AT_ONCE_BYTES) {
+        find_places(put);
+        places_came(put);
+        return;
+    }
+    put->letter = (struct tq_letter){ .take = places_came, .user = put };
+    put->job = (struct tq_placer_job){ .run = place_beside_the_loop, .user = put };
+    tq_placer_post(&put->storage->placer, &put->job);
 }
 
 /* The unit must be able to read what the put names, before anything is reserved for it. */
@@ -267,13 +310,14 @@ void tq_storage_put(void *state, const Tq__V1__PutRequest *message, struct tq_se
     if (put != NULL) {
         put->storage = storage;
         put->call = call;
+        put->request = request;
         tq_list_add_tail(&storage->puts, &put->in_storage);
-        run_put(put, &request);
+        run_put(put);
     } else {
         tq_storage_count(storage, TQ_OPERATION_PUT, status, 0);
         tq_server_fail_error(call, &err);
+        tq_put_request_close(&storage->store, &request);
     }
-    tq_put_request_close(&storage->store, &request);
 }
 
 void tq_storage_abandon_puts(struct tq_storage *storage)

@@ -11,6 +11,7 @@
 #include "server/common/metrics.h"
 #include "server/common/reflection.h"
 #include "server/storage/pins.h"
+#include "server/storage/placer.h"
 #include "server/storage/store.h"
 #include "tq/bulk.h"
 #include "tq/rpc.h"
@@ -41,6 +42,7 @@ struct tq_storage {
     struct tq_store store;
     struct tq_pins pins;
     struct tq_list puts; /* on their way */
+    struct tq_placer placer;
     struct tq_operation_stats operations[TQ_OPERATIONS];
     uint64_t engine_bytes[TQ_ENGINE_COUNT]; /* of puts, and of the inline cells of gets */
     struct tq_health health;

@@ -1,8 +1,8 @@
 /* server/storage/store.h: the table of a unit: (sample, field) -> frame, under budgets of bytes, samples and cells. No
  * I/O, no clock.
  *
- * A put is all or nothing: tq_put_open reserves everything before a byte moves, the caller fills the frames,
- * tq_put_commit makes them visible at once, tq_put_close without it gives everything back.
+ * A put is all or nothing: tq_put_open reserves everything before a byte moves, tq_put_place finds memory, the caller
+ * fills the frames, tq_put_commit makes them visible at once, tq_put_close without it gives everything back.
  * A sample has a generation; its index is used again with a higher one. What is older than what we hold, or was
  * cleared, is refused as stale; a put with a newer one ends the cells of the old sample.
  *
@@ -94,10 +94,13 @@ struct tq_put {
     uint64_t bytes;
 };
 
-/* Reserves and allocates. *put is caller's memory. Fails with RESOURCE_EXHAUSTED (BUDGET_BYTES, BUDGET_SAMPLES,
+/* Reserves. *put is caller's memory. Fails with RESOURCE_EXHAUSTED (BUDGET_BYTES, BUDGET_SAMPLES,
  * BUDGET_CELLS, NO_MEMORY), FAILED_PRECONDITION (STALE_GENERATION, OTHER_PARTITION); nothing is kept then. */
 TQ_MUST_CHECK tq_status tq_put_open(struct tq_store *store, const struct tq_put_plan *plan, struct tq_put *put,
                                     struct tq_error *err);
+/* Finds a place for the bytes of every frame. Any thread, while nobody else uses the put. Fails with
+ * RESOURCE_EXHAUSTED; the put is to be closed then. */
+TQ_MUST_CHECK tq_status tq_put_place(const struct tq_store *store, struct tq_put *put, struct tq_error *err);
 /* Makes all cells visible, or none: FAILED_PRECONDITION when a sample has been cleared or replaced meanwhile,
  * RESOURCE_EXHAUSTED without memory. To be closed afterwards in any case. */
 TQ_MUST_CHECK tq_status tq_put_commit(struct tq_store *store, struct tq_put *put, struct tq_error *err);

@@ -138,6 +138,14 @@ tq_status tq_put_open(struct tq_store *store, const struct tq_put_plan *plan, st
     return status;
 }
 
+tq_status tq_put_place(const struct tq_store *store, struct tq_put *put, struct tq_error *err)
+{
+    tq_status status = TQ_OK;
+    for (size_t c = 0; c < put->n_cells && status == TQ_OK; c++)
+        status = tq_frame_place(store, put->frames[c], err);
+    return status;
+}
+
 /* Everything that can fail: a row for every sample, with room. Rows made here are not born yet. */
 static tq_status prepare_rows(struct tq_store *store, struct tq_put *put, struct tq_error *err)
 {

@@ -82,7 +82,7 @@ static tq_status open_store(struct tq_storage *storage, const struct tq_storage_
     tq_pins_init(&storage->pins, &storage->store);
     storage->has_store = true;
     fill_rows(storage);
-    return TQ_OK;
+    return tq_placer_open(&storage->placer, err);
 }
 
 static uint64_t bulk_beats(void *user)
@@ -167,6 +167,7 @@ void tq_storage_close(struct tq_storage *storage)
     if (has_inbox)
         tq_inbox_shut(&storage->inbox);
     tq_server_close(storage->server);
+    tq_placer_close(&storage->placer);
     tq_registration_stop(storage->registration);
     tq_runtime_close(storage->runtime);
     tq_storage_abandon_puts(storage);

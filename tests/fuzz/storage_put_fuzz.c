@@ -62,7 +62,7 @@ static void store_it(struct tq_store *store, const struct tq_put_request *reques
         return;
     }
     TQ_ASSERT(store->reserved_bytes <= store->limits.budget_bytes);
-    TQ_ASSERT(tq_put_commit(store, &put, NULL) == TQ_OK);
+    TQ_ASSERT(tq_put_place(store, &put, NULL) == TQ_OK && tq_put_commit(store, &put, NULL) == TQ_OK);
     tq_put_close(store, &put);
     check_stored(store, request);
     tq_store_clear(store, &request->samples.named, NULL, 0, &counts);

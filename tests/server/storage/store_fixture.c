@@ -63,7 +63,10 @@ tq_status open_put(struct fixture *f, const char *partition, const char *field, 
                                       .n_fields = 1,
                                       .lengths = lengths,
                                       .sizes = &no_sizes };
-    return tq_put_open(&f->store, &plan, put, err);
+    tq_status status = tq_put_open(&f->store, &plan, put, err);
+    if (status == TQ_OK && (status = tq_put_place(&f->store, put, err)) != TQ_OK)
+        tq_put_close(&f->store, put);
+    return status;
 }
 
 tq_status open_one(struct fixture *f, const char *field, uint64_t index, uint32_t generation, uint64_t len,
