@@ -65,18 +65,12 @@ static tq_status make_addresses(struct tq_bulk *bulk, bool tcp_only, struct tq_e
     uint16_t port = 0;
     tq_ucx_listens_at(bulk->ucx, &self->ipv4, &port);
     self->port = port;
-    bool fits =
-        fill(&self->worker.size, self->worker.bytes, TQ_WORKER_MAX, tq_ucx_worker_address(bulk->ucx, TQ_UCX_ASKING));
-    bulk->reply_to_len = tq_address_encode(self, bulk->reply_to, sizeof(bulk->reply_to));
-    fits =
-        fits && bulk->reply_to_len > 0 &&
-        fill(&self->worker.size, self->worker.bytes, TQ_WORKER_MAX, tq_ucx_worker_address(bulk->ucx, TQ_UCX_SERVING)) &&
-        fill(&self->reader.size, self->reader.bytes, TQ_WORKER_MAX, tq_ucx_mapping_address(bulk->ucx));
+    bool fits = fill(&self->worker.size, self->worker.bytes, TQ_WORKER_MAX, tq_ucx_serving_address(bulk->ucx)) &&
+                fill(&self->reader.size, self->reader.bytes, TQ_WORKER_MAX, tq_ucx_mapping_address(bulk->ucx));
     bulk->address_len = tq_address_encode(self, bulk->address, sizeof(bulk->address));
     if (!fits || bulk->address_len == 0)
         return tq_fail(err, TQ_UNAVAILABLE, "UCX", "worker addresses of %zu and %zu bytes: at most %d",
-                       tq_ucx_worker_address(bulk->ucx, TQ_UCX_SERVING).len, tq_ucx_mapping_address(bulk->ucx).len,
-                       TQ_WORKER_MAX);
+                       tq_ucx_serving_address(bulk->ucx).len, tq_ucx_mapping_address(bulk->ucx).len, TQ_WORKER_MAX);
     return TQ_OK;
 }
 

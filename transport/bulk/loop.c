@@ -163,7 +163,6 @@ tq_status tq_loop_open(struct tq_bulk *bulk, struct tq_error *err)
     tq_reader_init(&bulk->loop.reader, bulk->seam, &reader_port, &bulk->loop.timers);
     tq_owner_init(&bulk->loop.owner, bulk->seam, &owner_port);
     bulk->loop.reader.process = bulk->self.process;
-    bulk->loop.reader.reply_to = (struct tq_bytes){ bulk->reply_to, bulk->reply_to_len };
     bulk->loop.deaths_fd = epoll_create1(EPOLL_CLOEXEC);
     if (bulk->loop.deaths_fd < 0)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "DESCRIPTORS", "epoll_create1: %s", strerror(errno));

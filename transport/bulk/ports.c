@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "transport/base/assert.h"
 #include "transport/base/crc32c.h"
 #include "transport/base/log.h"
@@ -25,6 +27,21 @@ static void close_endpoint(struct tq_party *party)
 
 /* ---- the reader core's ---- */
 
+/* The address by which this link is answered: over TCP the owner answers by the connection itself. */
+static void set_reply_to(struct tq_peer *peer)
+{
+    const struct tq_bytes worker = tq_endpoint_answered_at(peer->party.endpoint);
+    tq_wire_BulkAddress address = peer->party.bulk->self;
+    address.reader.size = 0;
+    address.worker.size = (pb_size_t)worker.len;
+    TQ_ASSERT(worker.len <= sizeof(address.worker.bytes));
+    if (worker.len > 0)
+        memcpy(address.worker.bytes, worker.ptr, worker.len);
+    size_t len = tq_address_encode(&address, peer->reply_to, sizeof(peer->reply_to));
+    TQ_ASSERT(len > 0);
+    peer->link.reply_to = (struct tq_bytes){ peer->reply_to, len };
+}
+
 static tq_status reader_open(void *self, struct tq_link *link, struct tq_error *err)
 {
     struct tq_peer *peer = peer_of(link);
@@ -43,6 +60,7 @@ static tq_status reader_open(void *self, struct tq_link *link, struct tq_error *
     if (status != TQ_OK)
         return status;
     count_endpoint(&peer->party);
+    set_reply_to(peer);
     return TQ_OK;
 }
 

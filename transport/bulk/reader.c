@@ -202,9 +202,9 @@ static tq_status ask_next(struct tq_reader *reader, struct tq_transfer *transfer
     message.region = region->id;
     message.ticket.size = (pb_size_t)region->ticket.len;
     memcpy(message.ticket.bytes, region->ticket.ptr, region->ticket.len);
-    TQ_ASSERT(reader->reply_to.len <= sizeof(message.reply_to.bytes));
-    message.reply_to.size = (pb_size_t)reader->reply_to.len;
-    memcpy(message.reply_to.bytes, reader->reply_to.ptr, reader->reply_to.len);
+    TQ_ASSERT(link->reply_to.len <= sizeof(message.reply_to.bytes));
+    message.reply_to.size = (pb_size_t)link->reply_to.len;
+    memcpy(message.reply_to.bytes, link->reply_to.ptr, link->reply_to.len);
     pb_ostream_t stream = pb_ostream_from_buffer(bytes, sizeof(bytes));
     TQ_ASSERT(pb_encode(&stream, tq_wire_BulkRead_fields, &message));
     return reader->port.ask(reader->port.self, link, bytes, stream.bytes_written, err);

@@ -17,7 +17,7 @@
 
 struct tq_reader_port {
     void *self;
-    /* Makes the endpoint. */
+    /* Makes the endpoint, and sets link->reply_to. */
     TQ_MUST_CHECK tq_status (*open)(void *self, struct tq_link *link, struct tq_error *err);
     /* Sends a BulkRead; the bytes are copied. A later failure is the link's. */
     TQ_MUST_CHECK tq_status (*ask)(void *self, struct tq_link *link, const uint8_t *bytes, size_t len,
@@ -56,21 +56,20 @@ struct tq_link {
     struct tq_list adrift;
     uint32_t flying; /* pieces asked for or being received */
     uint64_t flying_bytes;
-    uint32_t receiving;  /* of all transfers, adrift ones too */
-    bool closed;         /* the endpoint is gone; receives may still have to call back */
-    struct tq_error why; /* of the failure that closes it; OK: closed by ourselves */
-    void *endpoint;      /* the port's */
+    uint32_t receiving;       /* of all transfers, adrift ones too */
+    bool closed;              /* the endpoint is gone; receives may still have to call back */
+    struct tq_error why;      /* of the failure that closes it; OK: closed by ourselves */
+    struct tq_bytes reply_to; /* our encoded address for this link; the port's, from open to closed */
 };
 
 struct tq_reader {
     const struct tq_seam *seam;
     struct tq_reader_port port;
-    struct tq_heap *timers;   /* transfers by deadline; whoever owns it calls tq_reader_expire */
-    struct tq_map by_id;      /* transfers by their number on the wire */
-    uint64_t process;         /* ours */
-    struct tq_bytes reply_to; /* our encoded address; outlives the reader */
-    uint32_t links;           /* endpoints made so far, of all links: an owner never sees a number twice */
-    uint32_t window_pieces;   /* of one link */
+    struct tq_heap *timers; /* transfers by deadline; whoever owns it calls tq_reader_expire */
+    struct tq_map by_id;    /* transfers by their number on the wire */
+    uint64_t process;       /* ours */
+    uint32_t links;         /* endpoints made so far, of all links: an owner never sees a number twice */
+    uint32_t window_pieces; /* of one link */
 };
 
 void tq_reader_init(struct tq_reader *reader, const struct tq_seam *seam, const struct tq_reader_port *port,

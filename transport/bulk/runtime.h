@@ -32,6 +32,7 @@ struct tq_peer {
     uint64_t process;
     tq_wire_BulkAddress address;
     struct tq_link link;
+    uint8_t reply_to[TQ_REPLY_TO_MAX];
     bool dead;
     bool mapper_failed;
     uint32_t copying; /* transfers that use views */
@@ -60,8 +61,8 @@ struct tq_bulk {
     enum tq_bulk_mode mode;
     struct tq_ucx *ucx; /* NULL: inline mode */
     tq_wire_BulkAddress self;
-    uint8_t address[TQ_ADDRESS_MAX], reply_to[TQ_REPLY_TO_MAX];
-    size_t address_len, reply_to_len;
+    uint8_t address[TQ_ADDRESS_MAX];
+    size_t address_len;
     pthread_t thread;
     bool has_thread;
 

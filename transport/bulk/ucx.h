@@ -54,7 +54,7 @@ void tq_ucx_close(struct tq_ucx *ucx);
 bool tq_ucx_has_shared_memory(const struct tq_ucx *ucx);
 
 /* Worker addresses for shared memory; empty without it. They live as long as `ucx`. */
-struct tq_bytes tq_ucx_worker_address(const struct tq_ucx *ucx, enum tq_ucx_role role);
+struct tq_bytes tq_ucx_serving_address(const struct tq_ucx *ucx);
 struct tq_bytes tq_ucx_mapping_address(const struct tq_ucx *ucx);
 /* Where it listens for readers over TCP, in host order. */
 void tq_ucx_listens_at(const struct tq_ucx *ucx, uint32_t *out_ipv4, uint16_t *out_port);
@@ -76,6 +76,8 @@ enum tq_lane { TQ_LANE_SHM = 1u << 0, TQ_LANE_TCP = 1u << 1, TQ_LANE_OTHER = 1u 
 /* `whose` comes back with the endpoint's events. All fail with UNAVAILABLE. Over shared memory: */
 TQ_MUST_CHECK tq_status tq_endpoint_open(struct tq_ucx *ucx, enum tq_ucx_role role, struct tq_bytes worker, void *whose,
                                          struct tq_endpoint **out_endpoint, struct tq_error *err);
+/* Where an endpoint that asks is answered: the address of its own worker; empty over TCP. */
+struct tq_bytes tq_endpoint_answered_at(const struct tq_endpoint *endpoint);
 /* Over TCP, the reader's side: */
 TQ_MUST_CHECK tq_status tq_endpoint_connect(struct tq_ucx *ucx, uint32_t ipv4, uint16_t port, void *whose,
                                             struct tq_endpoint **out_endpoint, struct tq_error *err);

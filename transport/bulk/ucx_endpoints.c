@@ -41,8 +41,8 @@ static unsigned lanes_of(ucp_ep_h ep)
 }
 
 /* `params` name the other side; the rest is the same for all. */
-static tq_status create(struct tq_ucx *ucx, ucp_worker_h worker, const ucp_ep_params_t *other_side, void *whose,
-                        struct tq_endpoint **out_endpoint, struct tq_error *err)
+static tq_status create(struct tq_ucx *ucx, struct tq_ucx_worker *worker, const ucp_ep_params_t *other_side,
+                        void *whose, struct tq_endpoint **out_endpoint, struct tq_error *err)
 {
     ucp_ep_params_t params = *other_side;
     ucs_status_t status = UCS_ERR_NO_MEMORY;
@@ -50,13 +50,13 @@ static tq_status create(struct tq_ucx *ucx, ucp_worker_h worker, const ucp_ep_pa
         return tq_fail(err, TQ_UNAVAILABLE, "UCX", "ucp_ep_create: injected fault");
     struct tq_endpoint *endpoint = tq_seam_alloc(ucx->seam, sizeof(*endpoint));
     if (endpoint != NULL) {
-        *endpoint = (struct tq_endpoint){ .ucx = ucx, .whose = whose };
+        *endpoint = (struct tq_endpoint){ .ucx = ucx, .worker = worker, .whose = whose };
         tq_list_init(&endpoint->node);
         tq_list_init(&endpoint->born);
         params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
         params.err_mode = UCP_ERR_HANDLING_MODE_PEER; /* without it a killed peer can abort us */
         params.err_handler = (ucp_err_handler_t){ on_error, endpoint };
-        status = ucp_ep_create(worker, &params, &endpoint->ep);
+        status = ucp_ep_create(worker->worker, &params, &endpoint->ep);
     }
     if (status != UCS_OK) {
         tq_seam_free(ucx->seam, endpoint);
@@ -68,10 +68,10 @@ static tq_status create(struct tq_ucx *ucx, ucp_worker_h worker, const ucp_ep_pa
     return TQ_OK;
 }
 
-static tq_status open_on(struct tq_ucx *ucx, ucp_worker_h worker, struct tq_bytes address, void *whose,
+static tq_status open_on(struct tq_ucx *ucx, struct tq_ucx_worker *worker, struct tq_bytes address, void *whose,
                          struct tq_endpoint **out_endpoint, struct tq_error *err)
 {
-    if (worker == NULL || address.len == 0)
+    if (worker->worker == NULL || address.len == 0)
         return tq_fail(err, TQ_UNAVAILABLE, "NO_SHARED_MEMORY", "one side has no shared memory");
     uint8_t *padded = tq_seam_alloc(ucx->seam, address.len + 256); /* UCX is not told how long the address is */
     if (padded == NULL)
@@ -86,10 +86,41 @@ static tq_status open_on(struct tq_ucx *ucx, ucp_worker_h worker, struct tq_byte
     return status;
 }
 
+static tq_status open_asking(struct tq_ucx *ucx, struct tq_bytes address, void *whose,
+                             struct tq_endpoint **out_endpoint, struct tq_error *err)
+{
+    ucp_context_h context = ucx->nets[TQ_NET_SHM].context;
+    if (context == NULL)
+        return tq_fail(err, TQ_UNAVAILABLE, "NO_SHARED_MEMORY", "we have no shared memory");
+    struct tq_ucx_worker *own = tq_seam_alloc(ucx->seam, sizeof(*own));
+    if (own == NULL)
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a worker");
+    ucs_status_t opened = tq_ucx_worker_open(ucx, context, TQ_UCX_ASKING, own);
+    tq_status status = opened == UCS_OK
+                           ? open_on(ucx, own, address, whose, out_endpoint, err)
+                           : tq_fail(err, TQ_UNAVAILABLE, "UCX", "ucp_worker_create: %s", ucs_status_string(opened));
+    if (status == TQ_OK) {
+        (*out_endpoint)->own = own;
+        return TQ_OK;
+    }
+    tq_ucx_worker_close(own);
+    tq_seam_free(ucx->seam, own);
+    return status;
+}
+
 tq_status tq_endpoint_open(struct tq_ucx *ucx, enum tq_ucx_role role, struct tq_bytes worker, void *whose,
                            struct tq_endpoint **out_endpoint, struct tq_error *err)
 {
-    return open_on(ucx, ucx->nets[TQ_NET_SHM].roles[role].worker, worker, whose, out_endpoint, err);
+    if (role == TQ_UCX_ASKING)
+        return open_asking(ucx, worker, whose, out_endpoint, err);
+    return open_on(ucx, &ucx->nets[TQ_NET_SHM].roles[role], worker, whose, out_endpoint, err);
+}
+
+struct tq_bytes tq_endpoint_answered_at(const struct tq_endpoint *endpoint)
+{
+    if (endpoint->own == NULL)
+        return (struct tq_bytes){ 0 };
+    return (struct tq_bytes){ (const uint8_t *)endpoint->own->address, endpoint->own->address_len };
 }
 
 tq_status tq_endpoint_connect(struct tq_ucx *ucx, uint32_t ipv4, uint16_t port, void *whose,
@@ -101,8 +132,7 @@ tq_status tq_endpoint_connect(struct tq_ucx *ucx, uint32_t ipv4, uint16_t port, 
         .flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
         .sockaddr = { (const struct sockaddr *)&at, sizeof(at) },
     };
-    tq_status status =
-        create(ucx, ucx->nets[TQ_NET_TCP].roles[TQ_UCX_ASKING].worker, &params, whose, out_endpoint, err);
+    tq_status status = create(ucx, &ucx->nets[TQ_NET_TCP].roles[TQ_UCX_ASKING], &params, whose, out_endpoint, err);
     if (status == TQ_OK)
         (*out_endpoint)->connected = true;
     return status;
@@ -114,7 +144,7 @@ tq_status tq_endpoint_accept(struct tq_ucx *ucx, ucp_conn_request_h request, str
 {
     struct tq_endpoint *endpoint = NULL;
     const ucp_ep_params_t params = { .field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST, .conn_request = request };
-    tq_status status = create(ucx, ucx->nets[TQ_NET_TCP].roles[TQ_UCX_SERVING].worker, &params, NULL, &endpoint, err);
+    tq_status status = create(ucx, &ucx->nets[TQ_NET_TCP].roles[TQ_UCX_SERVING], &params, NULL, &endpoint, err);
     if (status == TQ_OK)
         tq_list_add_tail(&ucx->accepted, &endpoint->born);
     return status;
@@ -196,6 +226,35 @@ static void close_now(struct tq_endpoint *endpoint)
         tq_list_add_tail(&endpoint->ucx->closed, &endpoint->node);
 }
 
+static void endpoint_free(struct tq_endpoint *endpoint)
+{
+    struct tq_ucx *ucx = endpoint->ucx;
+    tq_list_remove(&endpoint->born);
+    if (endpoint->own != NULL) {
+        tq_ucx_worker_close(endpoint->own);
+        tq_seam_free(ucx->seam, endpoint->own);
+    }
+    ucx->endpoints--;
+    ucx->closing--;
+    tq_seam_free(ucx->seam, endpoint);
+}
+
+static unsigned report_closed(struct tq_ucx *ucx)
+{
+    unsigned count = 0;
+    tq_list_each_safe (node, &ucx->closed) {
+        struct tq_endpoint *endpoint = tq_container_of(node, struct tq_endpoint, node);
+        if (endpoint->own != NULL && endpoint->own->under_way > 0)
+            continue; /* UCX calls back soon; its worker must be there */
+        tq_list_remove(node);
+        if (endpoint->whose != NULL)
+            ucx->events.closed(ucx->events.user, endpoint->whose);
+        endpoint_free(endpoint);
+        count++;
+    }
+    return count;
+}
+
 unsigned tq_ucx_report_endpoints(struct tq_ucx *ucx)
 {
     unsigned count = 0;
@@ -205,21 +264,12 @@ unsigned tq_ucx_report_endpoints(struct tq_ucx *ucx)
         (void)tq_fail(&why, TQ_UNAVAILABLE, "PEER_LOST", "UCX: %s", ucs_status_string(endpoint->why));
         if (endpoint->whose != NULL)
             ucx->events.failed(ucx->events.user, endpoint->whose, &why);
-        else
+        else if (endpoint->born.next != &endpoint->born) /* a stranger; a mapper stays until its peer closes it */
             tq_endpoint_close(endpoint);
     }
     for (struct tq_list *node; (node = tq_list_take_head(&ucx->to_close)) != NULL; count++)
         close_now(tq_container_of(node, struct tq_endpoint, node));
-    for (struct tq_list *node; (node = tq_list_take_head(&ucx->closed)) != NULL; count++) {
-        struct tq_endpoint *endpoint = tq_container_of(node, struct tq_endpoint, node);
-        if (endpoint->whose != NULL)
-            ucx->events.closed(ucx->events.user, endpoint->whose);
-        tq_list_remove(&endpoint->born);
-        ucx->endpoints--;
-        ucx->closing--;
-        tq_seam_free(ucx->seam, endpoint);
-    }
-    return count;
+    return count + report_closed(ucx);
 }
 
 /* ---- mappers: endpoints that only unpack keys ---- */
@@ -227,9 +277,7 @@ unsigned tq_ucx_report_endpoints(struct tq_ucx *ucx)
 tq_status tq_mapper_open(struct tq_ucx *ucx, struct tq_bytes address, struct tq_endpoint **out_mapper,
                          struct tq_error *err)
 {
-    if (ucx->mapping.worker == NULL || address.len == 0)
-        return tq_fail(err, TQ_UNAVAILABLE, "NO_SHARED_MEMORY", "one side has no shared memory");
-    return open_on(ucx, ucx->mapping.worker, address, NULL, out_mapper, err);
+    return open_on(ucx, &ucx->mapping, address, NULL, out_mapper, err);
 }
 
 void tq_mapper_close(struct tq_endpoint *mapper)

@@ -56,6 +56,7 @@ static ucs_status_t open_context(const char *transports, const char *devices, ui
 static ucs_status_t open_worker(struct tq_ucx *ucx, ucp_context_h context, bool wakes, struct tq_ucx_worker *out_worker)
 {
     out_worker->ucx = ucx;
+    out_worker->fd = -1;
     const ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
         .thread_mode = UCS_THREAD_MODE_SERIALIZED, /* opened and closed by another thread than the one that works it */
@@ -77,25 +78,42 @@ static void close_worker(struct tq_ucx_worker *worker)
     *worker = (struct tq_ucx_worker){ .fd = -1 };
 }
 
-static ucs_status_t open_net(struct tq_ucx *ucx, struct tq_net *net, const char *transports, const char *devices)
+ucs_status_t tq_ucx_worker_open(struct tq_ucx *ucx, ucp_context_h context, enum tq_ucx_role role,
+                                struct tq_ucx_worker *out_worker)
+{
+    struct epoll_event event = { .events = EPOLLIN };
+    tq_list_add_tail(&ucx->workers, &out_worker->node);
+    ucs_status_t status = open_worker(ucx, context, true, out_worker);
+    if (status == UCS_OK)
+        status = tq_ucx_set_handlers(out_worker, role);
+    if (status == UCS_OK && epoll_ctl(ucx->wake_fd, EPOLL_CTL_ADD, out_worker->fd, &event) != 0)
+        status = UCS_ERR_IO_ERROR;
+    return status;
+}
+
+void tq_ucx_worker_close(struct tq_ucx_worker *worker)
+{
+    if (worker->node.next == NULL) /* never opened */
+        return;
+    tq_list_remove(&worker->node);
+    if (worker->worker != NULL && worker->fd >= 0)
+        (void)epoll_ctl(worker->ucx->wake_fd, EPOLL_CTL_DEL, worker->fd, NULL);
+    close_worker(worker);
+}
+
+static ucs_status_t open_net(struct tq_ucx *ucx, struct tq_net *net, const char *transports, const char *devices,
+                             enum tq_ucx_role first_role)
 {
     ucs_status_t status = open_context(transports, devices, UCP_FEATURE_AM | UCP_FEATURE_WAKEUP, &net->context);
-    for (int role = 0; status == UCS_OK && role < TQ_UCX_ROLES; role++) {
-        struct tq_ucx_worker *worker = &net->roles[role];
-        struct epoll_event event = { .events = EPOLLIN };
-        status = open_worker(ucx, net->context, true, worker);
-        if (status == UCS_OK)
-            status = tq_ucx_set_handlers(worker, (enum tq_ucx_role)role);
-        if (status == UCS_OK && epoll_ctl(ucx->wake_fd, EPOLL_CTL_ADD, worker->fd, &event) != 0)
-            status = UCS_ERR_IO_ERROR;
-    }
+    for (int role = (int)first_role; status == UCS_OK && role < TQ_UCX_ROLES; role++)
+        status = tq_ucx_worker_open(ucx, net->context, (enum tq_ucx_role)role, &net->roles[role]);
     return status;
 }
 
 static void close_net(struct tq_net *net)
 {
     for (int role = 0; role < TQ_UCX_ROLES; role++)
-        close_worker(&net->roles[role]);
+        tq_ucx_worker_close(&net->roles[role]);
     if (net->context != NULL)
         ucp_cleanup(net->context);
     net->context = NULL;
@@ -105,7 +123,7 @@ static void close_net(struct tq_net *net)
 static tq_status open_tcp(struct tq_ucx *ucx, const struct tq_ucx_opts *opts, struct tq_error *err)
 {
     const char *transports = getenv("UCX_TLS") != NULL && !opts->tcp_only ? NULL : "tcp,self";
-    ucs_status_t status = open_net(ucx, &ucx->nets[TQ_NET_TCP], transports, opts->devices);
+    ucs_status_t status = open_net(ucx, &ucx->nets[TQ_NET_TCP], transports, opts->devices, TQ_UCX_ASKING);
     if (status != UCS_OK)
         return refuse(err, "UCX over TCP", status);
     status = tq_ucx_listen(ucx, opts->devices);
@@ -120,7 +138,7 @@ static void without_shared_memory(ucs_status_t why)
 /* A small /dev/shm, or none, is survived. */
 static void open_shared_memory(struct tq_ucx *ucx)
 {
-    ucs_status_t status = open_net(ucx, &ucx->nets[TQ_NET_SHM], "posix,self", "lo");
+    ucs_status_t status = open_net(ucx, &ucx->nets[TQ_NET_SHM], "posix,self", "lo", TQ_UCX_SERVING);
     if (status != UCS_OK) {
         without_shared_memory(status);
         close_net(&ucx->nets[TQ_NET_SHM]);
@@ -148,6 +166,7 @@ tq_status tq_ucx_open(const struct tq_ucx_opts *opts, struct tq_ucx **out_ucx, s
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for the bulk runtime");
     ucx->seam = opts->seam;
     ucx->events = opts->events;
+    tq_list_init(&ucx->workers);
     tq_list_init(&ucx->arrivals);
     tq_list_init(&ucx->accepted);
     tq_list_init(&ucx->asked);
@@ -196,9 +215,9 @@ static struct tq_bytes address_of(const struct tq_ucx_worker *worker)
     return (struct tq_bytes){ (const uint8_t *)worker->address, worker->address_len };
 }
 
-struct tq_bytes tq_ucx_worker_address(const struct tq_ucx *ucx, enum tq_ucx_role role)
+struct tq_bytes tq_ucx_serving_address(const struct tq_ucx *ucx)
 {
-    return address_of(&ucx->nets[TQ_NET_SHM].roles[role]);
+    return address_of(&ucx->nets[TQ_NET_SHM].roles[TQ_UCX_SERVING]);
 }
 
 struct tq_bytes tq_ucx_mapping_address(const struct tq_ucx *ucx)
@@ -211,10 +230,9 @@ struct tq_bytes tq_ucx_mapping_address(const struct tq_ucx *ucx)
 unsigned tq_ucx_progress(struct tq_ucx *ucx)
 {
     unsigned done = 0;
-    for (int net = 0; net < TQ_NETS; net++)
-        for (int role = 0; role < TQ_UCX_ROLES; role++)
-            if (ucx->nets[net].roles[role].worker != NULL)
-                done += ucp_worker_progress(ucx->nets[net].roles[role].worker);
+    tq_list_each (node, &ucx->workers) {
+        done += ucp_worker_progress(tq_container_of(node, struct tq_ucx_worker, node)->worker);
+    }
     if (ucx->mapping.worker != NULL)
         (void)ucp_worker_progress(ucx->mapping.worker);
     return done + tq_ucx_accept(ucx) + tq_ucx_report_messages(ucx) + tq_ucx_report_endpoints(ucx);
@@ -222,12 +240,10 @@ unsigned tq_ucx_progress(struct tq_ucx *ucx)
 
 bool tq_ucx_arm(struct tq_ucx *ucx)
 {
-    for (int net = 0; net < TQ_NETS; net++)
-        for (int role = 0; role < TQ_UCX_ROLES; role++) {
-            ucp_worker_h worker = ucx->nets[net].roles[role].worker;
-            if (worker != NULL && ucp_worker_arm(worker) != UCS_OK) /* busy, or broken: both want progress */
-                return false;
-        }
+    tq_list_each (node, &ucx->workers) {
+        if (ucp_worker_arm(tq_container_of(node, struct tq_ucx_worker, node)->worker) != UCS_OK)
+            return false; /* busy, or broken: both want progress */
+    }
     return true;
 }
 

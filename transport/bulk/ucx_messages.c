@@ -58,14 +58,15 @@ void tq_ucx_forget_asked(struct tq_ucx *ucx)
 struct receive {
     struct tq_list node;
     ucs_status_t status;
-    struct tq_ucx *ucx;
+    struct tq_ucx_worker *worker;
     struct tq_piece *piece;
 };
 
 static void receive_over(struct receive *receive, ucs_status_t status)
 {
     receive->status = status;
-    tq_list_add_tail(&receive->ucx->received, &receive->node);
+    receive->worker->under_way--;
+    tq_list_add_tail(&receive->worker->ucx->received, &receive->node);
 }
 
 static void on_received(void *request, ucs_status_t status, size_t len, void *arg)
@@ -98,7 +99,8 @@ static ucs_status_t receive_rendezvous(struct tq_ucx_worker *worker, struct tq_p
         ucx->events.received(ucx->events.user, piece, TQ_RESOURCE_EXHAUSTED);
         return UCS_OK; /* declined */
     }
-    *receive = (struct receive){ .ucx = ucx, .piece = piece };
+    *receive = (struct receive){ .worker = worker, .piece = piece };
+    worker->under_way++;
     const ucp_request_param_t take = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
         .cb.recv_am = on_received,
@@ -161,7 +163,7 @@ ucs_status_t tq_ucx_set_handlers(struct tq_ucx_worker *worker, enum tq_ucx_role 
 /* ---- messages go out ---- */
 
 struct question {
-    const struct tq_seam *seam;
+    struct tq_ucx_worker *worker;
     uint8_t bytes[];
 };
 
@@ -170,7 +172,8 @@ static void on_asked(void *request, ucs_status_t status, void *arg)
     struct question *question = arg;
     (void)status; /* the endpoint reports its failure */
     ucp_request_free(request);
-    tq_seam_free(question->seam, question);
+    question->worker->under_way--;
+    tq_seam_free(question->worker->ucx->seam, question);
 }
 
 tq_status tq_endpoint_ask(struct tq_endpoint *endpoint, const uint8_t *bytes, size_t len, struct tq_error *err)
@@ -179,7 +182,7 @@ tq_status tq_endpoint_ask(struct tq_endpoint *endpoint, const uint8_t *bytes, si
     struct question *question = tq_seam_alloc(seam, sizeof(*question) + len);
     if (question == NULL)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a message");
-    question->seam = seam;
+    question->worker = endpoint->worker;
     memcpy(question->bytes, bytes, len); /* UCX reads it until the send is complete */
     const ucp_request_param_t eager = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
@@ -190,8 +193,10 @@ tq_status tq_endpoint_ask(struct tq_endpoint *endpoint, const uint8_t *bytes, si
     ucs_status_ptr_t request = tq_seam_fault(seam, TQ_FAULT_BULK_SEND)
                                    ? UCS_STATUS_PTR(UCS_ERR_IO_ERROR)
                                    : ucp_am_send_nbx(endpoint->ep, TQ_AM_READ, question->bytes, len, NULL, 0, &eager);
-    if (UCS_PTR_IS_PTR(request))
+    if (UCS_PTR_IS_PTR(request)) {
+        endpoint->worker->under_way++;
         return TQ_OK;
+    }
     tq_seam_free(seam, question);
     if (UCS_PTR_STATUS(request) == UCS_OK)
         return TQ_OK;

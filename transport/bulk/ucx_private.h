@@ -13,7 +13,9 @@ enum tq_am_id { TQ_AM_READ = 1, TQ_AM_PIECE = 2 };
 enum tq_net_name { TQ_NET_SHM, TQ_NET_TCP, TQ_NETS };
 
 struct tq_ucx_worker {
+    struct tq_list node; /* in workers; not the mapping worker */
     struct tq_ucx *ucx;
+    unsigned under_way;  /* receives and asks that UCX has not called back */
     ucp_worker_h worker; /* NULL: this net is not there */
     ucp_address_t *address;
     size_t address_len;
@@ -22,7 +24,7 @@ struct tq_ucx_worker {
 
 struct tq_net {
     ucp_context_h context;
-    struct tq_ucx_worker roles[TQ_UCX_ROLES];
+    struct tq_ucx_worker roles[TQ_UCX_ROLES]; /* no common asking worker over shared memory */
 };
 
 struct tq_ucx {
@@ -34,7 +36,8 @@ struct tq_ucx {
     uint16_t listener_port;
     ucp_context_h memory; /* NULL: no shared memory */
     struct tq_ucx_worker mapping;
-    int wake_fd; /* epoll over the workers' descriptors */
+    struct tq_list workers; /* that carry messages */
+    int wake_fd;            /* epoll over the workers' descriptors */
     unsigned endpoints, closing;
     struct tq_list arrivals; /* connections that wait to be accepted */
     struct tq_list accepted; /* endpoints from them, by `born` */
@@ -51,6 +54,8 @@ struct tq_endpoint {
     struct tq_list born; /* in accepted */
     struct tq_ucx *ucx;
     ucp_ep_h ep;
+    struct tq_ucx_worker *worker;
+    struct tq_ucx_worker *own;    /* it goes with the endpoint */
     void *whose;
     ucs_status_t why;
     bool closing;
@@ -66,6 +71,10 @@ unsigned tq_ucx_report_messages(struct tq_ucx *ucx);
 unsigned tq_ucx_accept(struct tq_ucx *ucx);
 /* The accepted endpoint of this handle; NULL: none, or it is closing. */
 struct tq_endpoint *tq_ucx_find_accepted(struct tq_ucx *ucx, ucp_ep_h ep);
+/* A worker for messages, with its handlers, in the wake-up set. A failed one is closed the same way. */
+TQ_MUST_CHECK ucs_status_t tq_ucx_worker_open(struct tq_ucx *ucx, ucp_context_h context, enum tq_ucx_role role,
+                                              struct tq_ucx_worker *out_worker);
+void tq_ucx_worker_close(struct tq_ucx_worker *worker);
 /* Makes an endpoint of a connection, nobody's as yet. */
 TQ_MUST_CHECK tq_status tq_endpoint_accept(struct tq_ucx *ucx, ucp_conn_request_h request, struct tq_error *err);
 /* Listens on the first IPv4 address of the device. */
