@@ -114,13 +114,14 @@ tq_status tq_server_add(struct tq_server *server, const struct tq_service *servi
 tq_status tq_server_start(struct tq_server *server, struct tq_error *err)
 {
     TQ_ASSERT(!server->started);
+    server->started = true; /* before the loop, which reads it */
     int failed = tq_seam_fault(server->seam, TQ_FAULT_THREAD_START)
                      ? EAGAIN
                      : pthread_create(&server->thread, NULL, tq_server_run, server);
-    if (failed != 0)
-        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "THREAD", "no loop thread: %s", strerror(failed));
-    server->started = true;
-    return TQ_OK;
+    if (failed == 0)
+        return TQ_OK;
+    server->started = false;
+    return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "THREAD", "no loop thread: %s", strerror(failed));
 }
 
 static void start_drain(void *user)
