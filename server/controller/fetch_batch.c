@@ -115,47 +115,45 @@ static Tq__V1__Batch *render(struct tq_controller *controller, const Tq__V1__Fet
     return tq_batch_out(controller->scratch, &controller->table, partition, slots, n, &wish);
 }
 
-/* Sends the batch. False when there is no memory for it or it is larger than an answer may be: then nobody has it. */
-static bool send_batch(struct tq_controller *controller, struct tq_server_call *call,
-                       const Tq__V1__FetchBatchRequest *request, const struct tq_partition *partition,
-                       const uint32_t *slots, uint32_t n, bool remainder)
+/* Fills the response. Fails with RESOURCE_EXHAUSTED when there is no memory for it, or when it is larger than an answer
+ * may be. */
+static tq_status prepare(struct tq_controller *controller, const Tq__V1__FetchBatchRequest *request,
+                         const struct tq_partition *partition, const uint32_t *slots, uint32_t n,
+                         Tq__V1__FetchBatchResponse *response, struct tq_error *err)
 {
-    Tq__V1__FetchBatchResponse response = TQ__V1__FETCH_BATCH_RESPONSE__INIT;
-    response.batch = render(controller, request, partition, slots, n);
-    response.remainder = remainder;
-    if (response.batch == NULL) {
-        tq_controller_no_memory(call);
-        return false;
-    }
-    size_t bytes = tq__v1__fetch_batch_response__get_packed_size(&response);
-    if (bytes > TQ_V1_CONTROLLER_FETCH_BATCH_METHOD->response_bytes) {
-        tq_server_fail(call, TQ_RESOURCE_EXHAUSTED, "ANSWER_BYTES",
+    uint32_t most = TQ_V1_CONTROLLER_FETCH_BATCH_METHOD->response_bytes;
+    response->batch = render(controller, request, partition, slots, n);
+    if (response->batch == NULL)
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "MEMORY", "no memory for the answer");
+    size_t bytes = tq__v1__fetch_batch_response__get_packed_size(response);
+    if (bytes > most)
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "ANSWER_BYTES",
                        "batch_size: the answer for %u samples has %zu bytes, expected at most %u: ask for fewer, or "
                        "without tags",
-                       n, bytes, TQ_V1_CONTROLLER_FETCH_BATCH_METHOD->response_bytes);
-        return false;
-    }
-    tq_v1_controller_fetch_batch_answer(call, &response);
-    return true;
+                       n, bytes, most);
+    return TQ_OK;
 }
 
+/* All that needs the request comes before the answer, which ends it. */
 static void answer(struct parked *parked)
 {
     struct tq_controller *controller = parked->controller;
     struct tq_waiter *waiter = &parked->waiter;
+    Tq__V1__FetchBatchResponse response = TQ__V1__FETCH_BATCH_RESPONSE__INIT;
+    response.remainder = waiter->remainder;
+    bool is_short = waiter->n == 0;
+    if (waiter->error.status == TQ_OK && prepare(controller, parked->request, waiter->partition, waiter->slots,
+                                                 waiter->n, &response, &waiter->error) != TQ_OK)
+        tq_fetch_undo(&controller->table, waiter); /* nobody has it: it is for others */
+    else if (!is_short && parked->has_key && !waiter->want.replacement)
+        tq_handout_remember(&controller->handouts, parked->key, waiter);
+    controller->stats.short_fetches += is_short;
     if (waiter->error.status != TQ_OK) {
-        controller->stats.short_fetches += waiter->error.status == TQ_DEADLINE_EXCEEDED;
         tq_server_fail_error(parked->call, &waiter->error);
-    } else if (!send_batch(controller, parked->call, parked->request, waiter->partition, waiter->slots, waiter->n,
-                           waiter->remainder)) {
-        tq_fetch_undo(&controller->table, waiter);
-    } else if (waiter->n == 0) {
-        controller->stats.short_fetches++;
     } else {
-        controller->stats.batches++;
+        controller->stats.batches += !is_short;
         controller->stats.batch_samples += waiter->n;
-        if (parked->has_key && !waiter->want.replacement)
-            tq_handout_remember(&controller->handouts, parked->key, waiter);
+        tq_v1_controller_fetch_batch_answer(parked->call, &response);
     }
     free_parked(parked);
 }
@@ -172,8 +170,14 @@ static void answer_again(struct tq_controller *controller, const struct tq_hando
     }
     for (uint32_t i = 0; partition != NULL && i < handout->n; i++)
         n += tq_table_resolve(&controller->table, partition, &handout->samples[i], &slots[n], NULL) == TQ_OK;
+    Tq__V1__FetchBatchResponse response = TQ__V1__FETCH_BATCH_RESPONSE__INIT;
+    struct tq_error err;
+    response.remainder = handout->remainder;
     controller->stats.repeated++;
-    (void)send_batch(controller, call, request, partition, slots, n, handout->remainder);
+    if (prepare(controller, request, partition, slots, n, &response, &err) == TQ_OK)
+        tq_v1_controller_fetch_batch_answer(call, &response);
+    else
+        tq_server_fail_error(call, &err);
     tq_seam_free(controller->seam, slots);
 }
 

@@ -1,4 +1,5 @@
 /* The controller's handlers over real RPC, in one process. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -422,6 +423,101 @@ static void config_is_versioned(void **state)
     tq_reply_drop(&reply);
 }
 
+/* A batch that does not fit into an answer is handed to nobody: its samples stay for others. */
+static void a_batch_that_is_too_large_to_send_is_not_consumed(void **state)
+{
+    enum { COUNT = 300, PART = 100, VALUE = 60000 };
+    static uint8_t value[VALUE];
+    static uint32_t at[PART];
+    static char *keys[PART];
+    static ProtobufCBinaryData values[PART];
+    Tq__V1__SetTagsRequest set = TQ__V1__SET_TAGS_REQUEST__INIT;
+    Tq__V1__Tags tags = TQ__V1__TAGS__INIT;
+    struct samples samples;
+    struct fetch wanted;
+    struct tq_reply reply;
+    (void)state;
+    uint64_t first = served_insert(&served, "p", COUNT, 0);
+    served_notify(&served, "p", first, COUNT, "x");
+    for (uint32_t i = 0; i < PART; i++) {
+        at[i] = i;
+        keys[i] = (char *)"long";
+        values[i] = (ProtobufCBinaryData){ VALUE, value };
+    }
+    tags.n_sample = tags.n_key = tags.n_value = PART;
+    tags.sample = at;
+    tags.key = keys;
+    tags.value = values;
+    set.tags = &tags;
+    for (uint64_t from = 0; from < COUNT; from += PART) {
+        set.samples = samples_of(&samples, "p", first + from, PART, 1);
+        assert_int_equal(tq_v1_controller_set_tags(served.channel, &set, NULL, &reply), TQ_OK);
+        tq_reply_drop(&reply);
+    }
+    fetch_of(&wanted, "p", "t", "x", COUNT, 0);
+    wanted.request.want_tags = true;
+    assert_int_equal(tq_v1_controller_fetch_batch(served.channel, &wanted.request, NULL, &reply),
+                     TQ_RESOURCE_EXHAUSTED);
+    assert_string_equal(reply.error.reason, "ANSWER_BYTES");
+    tq_reply_drop(&reply);
+    wanted.request.want_tags = false;
+    assert_int_equal(batch_count(fetch(&wanted.request, NULL, &reply)->batch), COUNT);
+    tq_reply_drop(&reply);
+}
+
+enum { WRITERS = 8, ROUNDS = 25, EACH = 128 };
+
+static void *write_rounds(void *user)
+{
+    (void)user;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        Tq__V1__InsertSamplesRequest request = TQ__V1__INSERT_SAMPLES_REQUEST__INIT;
+        struct tq_reply reply;
+        request.partition = (char *)"p";
+        request.count = EACH;
+        if (tq_v1_controller_insert_samples(served.channel, &request, NULL, &reply) != TQ_OK)
+            return "insert";
+        uint64_t first = tq_v1_controller_insert_samples_response(&reply)->batch->samples->indexes->start[0];
+        tq_reply_drop(&reply);
+        if (served_notify(&served, "p", first, EACH, i % 2 == 0 ? "x" : "y") != EACH ||
+            served_notify(&served, "p", first, EACH, i % 2 == 0 ? "y" : "x") != EACH)
+            return "notify";
+    }
+    return NULL;
+}
+
+/* BR-091: eight writers while the table grows; every acknowledged cell is there. */
+static void many_writers_lose_nothing(void **state)
+{
+    Tq__V1__GetProductionRequest production = TQ__V1__GET_PRODUCTION_REQUEST__INIT;
+    char *fields[2] = { (char *)"x", (char *)"y" };
+    pthread_t threads[WRITERS];
+    struct fetch wanted;
+    struct tq_reply reply;
+    (void)state;
+    for (unsigned i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_rounds, NULL), 0);
+    for (unsigned i = 0; i < WRITERS; i++) {
+        void *broken;
+        assert_int_equal(pthread_join(threads[i], &broken), 0);
+        assert_null(broken);
+    }
+    production.partition = (char *)"p";
+    production.n_fields = 2;
+    production.fields = fields;
+    assert_int_equal(tq_v1_controller_get_production(served.channel, &production, NULL, &reply), TQ_OK);
+    const Tq__V1__GetProductionResponse *produced = tq_v1_controller_get_production_response(&reply);
+    assert_int_equal(produced->produced[0], WRITERS * ROUNDS * EACH);
+    assert_int_equal(produced->produced[1], WRITERS * ROUNDS * EACH);
+    assert_int_equal(produced->complete->n_count, 1);
+    assert_int_equal(produced->complete->count[0], WRITERS * ROUNDS * EACH);
+    tq_reply_drop(&reply);
+    assert_int_equal(
+        batch_count(fetch(fetch_of(&wanted, "p", "t", "x", WRITERS * ROUNDS * EACH, 0), NULL, &reply)->batch),
+        WRITERS * ROUNDS * EACH);
+    tq_reply_drop(&reply);
+}
+
 static void draining_ends_parked_fetches_at_once(void **state)
 {
     struct fetch wanted;
@@ -476,6 +572,8 @@ int main(void)
         TEST(units_are_listed_and_drained),
         TEST(a_unit_hears_what_it_is_to_release),
         TEST(config_is_versioned),
+        TEST(a_batch_that_is_too_large_to_send_is_not_consumed),
+        TEST(many_writers_lose_nothing),
         TEST(draining_ends_parked_fetches_at_once),
         TEST(closing_with_a_parked_fetch_is_clean),
     };
