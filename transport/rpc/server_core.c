@@ -47,7 +47,7 @@ void tq_server_core_init(struct tq_server_core *core, const struct tq_server_opt
     tq_list_init(&core->blocked);
     tq_list_init(&core->running);
     tq_list_init(&core->spare);
-    core->ticked_ns = INT64_MIN;
+    core->planned_ns = INT64_MAX;
     tq_arrivals_init(&core->arrivals, seam);
     tq_window_init(&core->window, seam);
 }
@@ -559,7 +559,7 @@ void tq_server_core_receive(struct tq_server_core *core, const struct tq_peer *f
 
 /* ---- time ---- */
 
-/* We did not run (stopped, starved): the silence of others proves nothing. */
+/* We ran much later than planned (stopped, starved): the silence of others proves nothing. */
 static void forgive_silence(struct tq_server_core *core, int64_t now_ns)
 {
     struct tq_session *session;
@@ -585,15 +585,15 @@ static void end_silent_sessions(struct tq_server_core *core, int64_t now_ns)
 void tq_server_core_tick(struct tq_server_core *core, int64_t now_ns)
 {
     struct tq_heap_node *node;
-    if (core->ticked_ns != INT64_MIN && now_ns - core->ticked_ns > 3 * core->keepalive_ns)
+    if (core->planned_ns < now_ns - core->keepalive_ns)
         forgive_silence(core, now_ns);
-    core->ticked_ns = now_ns;
     while ((node = tq_heap_take_due(&core->call_timers, now_ns)) != NULL) {
         core->stats.expired++;
         tq_server_call_gone(core, tq_container_of(node, struct tq_server_call, timer), TQ_DEADLINE_EXCEEDED);
     }
     end_silent_sessions(core, now_ns);
     tq_server_retry_replies(core, now_ns);
+    core->planned_ns = tq_server_core_next_ns(core);
 }
 
 int64_t tq_server_core_next_ns(const struct tq_server_core *core)

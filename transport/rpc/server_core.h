@@ -128,7 +128,7 @@ struct tq_server_core {
     struct tq_list running; /* all calls that have not ended */
     struct tq_list spare;
     uint32_t n_spare;
-    int64_t ticked_ns; /* INT64_MIN: never */
+    int64_t planned_ns; /* when the last tick wanted the next one */
     uint64_t reply_bytes;
     struct tq_server_stats stats; /* `running` and `sessions` are kept up to date */
 };

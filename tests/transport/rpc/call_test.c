@@ -33,7 +33,7 @@ static int close_all(void **state)
 {
     struct fixture *f = *state;
     tq_channel_close(f->channel);
-    tq_server_close(f->echo.server);
+    echo_close(&f->echo);
     tq_runtime_close(f->client_runtime);
     tq_runtime_close(f->server_runtime);
     return 0;

@@ -1,7 +1,10 @@
 #include "tests/transport/rpc/echo_service.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "tests/support/cmocka_all.h"
 
@@ -138,14 +141,39 @@ const struct tq_method *echo_method(uint32_t id)
     return &echo_methods[id - 1];
 }
 
+static void note_session_end(void *user, uint64_t session)
+{
+    const struct echo_service *service = user;
+    const uint64_t one = 1;
+    assert_int_not_equal(session, 0);
+    assert_int_equal(write(service->ended_fd, &one, sizeof(one)), sizeof(one));
+}
+
+bool echo_wait_session_end(struct echo_service *service, int timeout_ms)
+{
+    struct pollfd ended = { .fd = service->ended_fd, .events = POLLIN };
+    return poll(&ended, 1, timeout_ms) == 1;
+}
+
+void echo_close(struct echo_service *service)
+{
+    if (service->server == NULL)
+        return;
+    tq_server_close(service->server);
+    service->server = NULL;
+    close(service->ended_fd);
+}
+
 void echo_open(struct echo_service *service, struct tq_runtime *runtime, const struct tq_server_opts *opts)
 {
     struct tq_error err;
-    *service = (struct echo_service){ .server = NULL };
+    *service = (struct echo_service){ .ended_fd = eventfd(0, EFD_CLOEXEC) };
+    assert_true(service->ended_fd >= 0);
     if (tq_server_open(runtime, opts, &service->server, &err) != TQ_OK)
         fail_msg("server: %s", err.message);
     if (tq_server_add(service->server, &echo_table, NULL, service, &err) != TQ_OK)
         fail_msg("service: %s", err.message);
+    tq_server_on_session_end(service->server, note_session_end, service);
     assert_int_equal(tq_server_start(service->server, &err), TQ_OK);
 }
 

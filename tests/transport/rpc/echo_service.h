@@ -24,6 +24,7 @@ struct echo_service {
     struct tq_server *server;
     atomic_ullong executions, gone, released;
     _Atomic(struct tq_server_call *) held;
+    int ended_fd; /* eventfd: counts ended sessions */
 };
 
 extern const struct tq_method echo_methods[];
@@ -32,6 +33,10 @@ const struct tq_method *echo_method(uint32_t id);
 
 /* Opens a server with the service on `listen` and starts it. Asserts (cmocka) on failure. */
 void echo_open(struct echo_service *service, struct tq_runtime *runtime, const struct tq_server_opts *opts);
+/* Waits until a session has ended; false after `timeout_ms`. */
+bool echo_wait_session_end(struct echo_service *service, int timeout_ms);
+/* Closes the server, if it is open. */
+void echo_close(struct echo_service *service);
 /* Answers the held call from this thread; false when there is none. */
 bool echo_release(struct echo_service *service);
 

@@ -39,7 +39,7 @@ static int close_all(void **state)
     (void)state;
     tq_channel_close(channel);
     tq_runtime_close(runtime);
-    tq_server_close(echo.server);
+    echo_close(&echo);
     tq_runtime_close(server_runtime);
     assert_int_equal(atomic_load(&seam.outstanding), 0);
     return 0;

@@ -101,7 +101,7 @@ static void does_not_steal_a_unix_socket(void **state)
     for (unsigned i = 0; i < 20; i++)
         assert_int_equal(echo_call(channel, ECHO_KEYED, ECHO_ANSWER, i, 5000, NULL), TQ_OK);
     tq_channel_close(channel);
-    tq_server_close(echo.server);
+    echo_close(&echo);
     leave_socket(path); /* as a server that was killed leaves it: it is taken */
     assert_int_equal(try_listen(address, false, &err), TQ_OK);
     unlink(path);
@@ -225,7 +225,7 @@ static void strangers_do_not_disturb_a_good_client(void **state)
     }
     zmq_ctx_term(context);
     tq_channel_close(channel);
-    tq_server_close(echo.server);
+    echo_close(&echo);
 }
 
 /* One frame beyond the limit ends that connection and nobody else's. */
@@ -255,7 +255,7 @@ static void an_oversized_message_ends_its_own_connection(void **state)
     zmq_close(dealer);
     zmq_ctx_term(context);
     tq_channel_close(channel);
-    tq_server_close(echo.server);
+    echo_close(&echo);
 }
 
 int main(void)

@@ -43,7 +43,7 @@ static int close_all(void **state)
 {
     (void)state;
     tq_channel_close(f.channel);
-    tq_server_close(f.echo.server);
+    echo_close(&f.echo);
     tq_runtime_close(f.client_runtime);
     tq_runtime_close(f.server_runtime);
     return 0;
@@ -282,11 +282,7 @@ static void an_idle_blocking_client_comes_back(void **state)
     close_all(NULL);
     open_with(&opts);
     assert_int_equal(echo_call(f.channel, ECHO_ONCE, ECHO_ANSWER, 1, 5000, NULL), TQ_OK);
-    int64_t until = tq_deadline_after_ms(5000);
-    do {
-        tq_server_read_stats(f.echo.server, &stats);
-    } while (stats.sessions_ended == 0 && tq_now_ns() < until);
-    assert_int_equal(stats.sessions_ended, 1);
+    assert_true(echo_wait_session_end(&f.echo, 5000));
     struct tq_error err;
     if (echo_call(f.channel, ECHO_ONCE, ECHO_ANSWER, 2, 5000, &err) != TQ_OK)
         fail_msg("%s %s: %s", tq_status_name(err.status), err.reason, err.message);
@@ -297,7 +293,7 @@ static void an_idle_blocking_client_comes_back(void **state)
 static void a_kept_channel_keeps_its_session(void **state)
 {
     (void)state;
-    struct tq_server_opts opts = { .listen = "tcp://127.0.0.1:0", .keepalive_ms = 50 };
+    struct tq_server_opts opts = { .listen = "tcp://127.0.0.1:0", .keepalive_ms = 250 };
     struct tq_server_stats stats;
     static struct ends ends;
     close_all(NULL);
@@ -305,23 +301,16 @@ static void a_kept_channel_keeps_its_session(void **state)
     ends_init(&ends);
     tq_channel_keep(f.channel);
     assert_int_equal(echo_call(f.channel, ECHO_ONCE, ECHO_ANSWER, 1, 5000, NULL), TQ_OK);
-    int64_t until = tq_deadline_after_ms(600);
-    do
-        tq_server_read_stats(f.echo.server, &stats);
-    while (tq_now_ns() < until);
-    assert_int_equal(stats.sessions_ended, 0);
-    assert_int_equal(stats.sessions, 1);
-    assert_int_equal(start(ECHO_KEYED, ECHO_PARK, 600, &ends, NULL), TQ_OK); /* parked for many intervals */
+    assert_false(echo_wait_session_end(&f.echo, 1000));                       /* idle for longer than three intervals */
+    assert_int_equal(start(ECHO_KEYED, ECHO_PARK, 1000, &ends, NULL), TQ_OK); /* parked for as long */
     ends_wait(&ends, 1, 5000);
     assert_int_equal(ends.by_status[TQ_DEADLINE_EXCEEDED], 1);
     tq_server_read_stats(f.echo.server, &stats);
     assert_int_equal(stats.sessions_ended, 0);
     tq_channel_close(f.channel); /* says goodbye */
     f.channel = NULL;
-    until = tq_deadline_after_ms(5000);
-    do
-        tq_server_read_stats(f.echo.server, &stats);
-    while (stats.sessions > 0 && tq_now_ns() < until);
+    assert_true(echo_wait_session_end(&f.echo, 700)); /* sooner than silence would end it */
+    tq_server_read_stats(f.echo.server, &stats);
     assert_int_equal(stats.sessions, 0);
 }
 
@@ -416,8 +405,7 @@ static void a_call_outlives_its_server(void **state)
     ends_init(&ends);
     assert_int_equal(start(ECHO_ONCE, ECHO_HOLD, 20000, &ends, NULL), TQ_OK);
     assert_int_equal(echo_call(f.channel, ECHO_ONCE, ECHO_ANSWER, 1, 5000, NULL), TQ_OK);
-    tq_server_close(f.echo.server);
-    f.echo.server = NULL;
+    echo_close(&f.echo);
     assert_true(echo_release(&f.echo));
     ends_wait(&ends, 1, 5000);
     assert_int_equal(ends.by_status[TQ_UNAVAILABLE], 1);
