@@ -93,7 +93,7 @@ static bool measure(struct tq_data *data, const struct plan *plan, const struct 
     return true;
 }
 
-static bool make_tensor(struct tq_data *data, const struct plan *plan, size_t f, uint64_t bytes, uint8_t *values)
+static bool make_tensor(struct tq_data *data, const struct plan *plan, size_t f, uint64_t bytes, const uint8_t *values)
 {
     struct tq_column *column = &data->columns[f];
     size_t n_dims = plan->field.layout == TQ_DENSE ? plan->rank : 0;
@@ -105,7 +105,7 @@ static bool make_tensor(struct tq_data *data, const struct plan *plan, size_t f,
         plan->field.layout == TQ_DENSE ? (int64_t)data->batch.n_samples : (int64_t)(bytes / tq_dtype_size(dtype));
     for (size_t d = 0; d < n_dims; d++)
         shape[d + 1] = (int64_t)plan->field.shape[d];
-    column->values = (DLTensor){ .data = values,
+    column->values = (DLTensor){ .data = (void *)(uintptr_t)values,
                                  .device = { kDLCPU, 0 },
                                  .ndim = (int32_t)n_dims + 1,
                                  .dtype = tq_dtype_to_dlpack(dtype),

@@ -45,7 +45,7 @@ static int64_t bound_wait(const struct tq_client *client, const struct tq_op_opt
     if (opts == NULL || opts->deadline_ns == 0)
         return tq_deadline_after_ms((int64_t)client->timeout_ms + *wait_ms);
     int64_t left_ms = (opts->deadline_ns - tq_now_ns()) / 1000000;
-    int64_t most_ms = left_ms > 2 * WAIT_MARGIN_MS ? left_ms - WAIT_MARGIN_MS : left_ms / 2;
+    int64_t most_ms = left_ms > INT64_C(2) * WAIT_MARGIN_MS ? left_ms - WAIT_MARGIN_MS : left_ms / 2;
     if (most_ms < 0)
         most_ms = 0;
     if ((int64_t)*wait_ms > most_ms)

@@ -81,7 +81,7 @@ static tq_status resolve(struct tq_client *client, const char *partition, const 
         return tq_reply_fail(&reply, err);
     const Tq__V1__ResolveKeysResponse *response = tq_v1_controller_resolve_keys_response(&reply);
     status = tq_meta_from_wire(response->batch, &resolved->meta, err);
-    if (status == TQ_OK)
+    if (resolved->meta != NULL)
         status = take_positions(response, n, resolved, err);
     tq_reply_drop(&reply);
     return status;
@@ -144,10 +144,9 @@ tq_status tq_kv_put(struct tq_client *client, const char *partition, const char 
         status = resolve(client, partition, keys, batch->n_samples, true, deadline_ns, &resolved, err);
     if (status == TQ_OK && resolved.n_missing > 0)
         status = tq_fail_answer(err, "key %s was not made", keys[resolved.first_missing]);
-    if (status == TQ_OK && batch->n_columns > 0)
-        status = tq_put_columns_to(client, resolved.meta, batch, tags, n_tags, deadline_ns, err);
-    else if (status == TQ_OK)
-        status = set_tags(client, resolved.meta, tags, n_tags, deadline_ns, err);
+    if (status == TQ_OK && resolved.meta != NULL)
+        status = batch->n_columns > 0 ? tq_put_columns_to(client, resolved.meta, batch, tags, n_tags, deadline_ns, err)
+                                      : set_tags(client, resolved.meta, tags, n_tags, deadline_ns, err);
     if (status != TQ_OK && resolved.meta != NULL)
         undo_created(client, &resolved);
     resolved_fini(&resolved);
@@ -177,7 +176,7 @@ tq_status tq_kv_get(struct tq_client *client, const char *partition, const char 
     if (status == TQ_OK && resolved.n_missing > 0)
         status = tq_fail(err, TQ_NOT_FOUND, "KEY", "key %.128s is not in partition %s", keys[resolved.first_missing],
                          partition);
-    if (status == TQ_OK)
+    if (status == TQ_OK && resolved.meta != NULL)
         status = check_fields(resolved.meta, fields, n_fields, err);
     if (status == TQ_OK)
         status = tq_client_get(client, resolved.meta, fields, n_fields, &op, out_data, err);

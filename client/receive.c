@@ -164,7 +164,9 @@ tq_status tq_receive(struct tq_bulk *bulk, const struct tq_meta *meta, struct tq
 {
     struct join join = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
     struct transfer *transfers = tq_arena_array(arena, n_answers, sizeof(*transfers));
-    tq_status status = transfers == NULL ? tq_fail_no_memory(err) : TQ_OK;
+    if (transfers == NULL)
+        return tq_fail_no_memory(err);
+    tq_status status = TQ_OK;
     size_t made = 0;
     for (; made < n_answers && status == TQ_OK; made++) {
         status = make_transfer(&transfers[made], &join, &answers[made], data, arena, err);

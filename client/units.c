@@ -94,12 +94,12 @@ tq_status tq_units_hold(struct tq_units *units, const struct tq_unit_info *info,
     struct tq_unit *unit = find_locked(units, info, &dead);
     if (unit == NULL) {
         status = open_unit(units, info, &unit, err); /* returns at once: the first call dials */
-        if (status == TQ_OK) {
+        if (unit != NULL) {
             unit->next = units->list;
             units->list = unit;
         }
     }
-    if (status == TQ_OK)
+    if (unit != NULL)
         unit->holds++;
     pthread_mutex_unlock(&units->lock);
     close_all(dead);

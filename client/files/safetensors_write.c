@@ -20,8 +20,9 @@ static json_t *describe(enum tq_dtype dtype, const int64_t *shape, size_t n_dims
         bytes *= (uint64_t)shape[d];
         json_array_append_new(list, json_integer(shape[d]));
     }
-    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", tq_st_dtype_name(dtype), "shape", list, "data_offsets",
-                              (json_int_t)*offset, (json_int_t)(*offset + bytes));
+    json_int_t begin = (json_int_t)*offset, end = begin + (json_int_t)bytes;
+    json_t *entry =
+        json_pack("{s:s, s:o, s:[I, I]}", "dtype", tq_st_dtype_name(dtype), "shape", list, "data_offsets", begin, end);
     *offset += bytes;
     return entry;
 }
