@@ -1,5 +1,8 @@
 /* Samples by key, in real processes. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/client/columns.h"
@@ -156,6 +159,79 @@ static void tags_alone_and_lists_and_clearing(void **state)
     assert_int_equal(seen.n, 2);
 }
 
+/* ---- overwriting under a reader ---- */
+
+enum { WRITES = 60, CELL = 256 << 10 };
+
+struct writer {
+    atomic_bool ended;
+    char message[300];
+};
+
+/* Every write fills all cells with one byte, so that a torn or mixed cell shows. */
+static tq_status write_filled(uint8_t *values, uint8_t fill, struct tq_error *err)
+{
+    int64_t shape[2] = { N, CELL };
+    struct tq_column column = {
+        .name = "x",
+        .layout = TQ_DENSE,
+        .values = { .data = values, .device = { kDLCPU, 0 }, .ndim = 2, .dtype = { kDLUInt, 8, 1 }, .shape = shape }
+    };
+    struct tq_batch batch = { N, &column, 1 };
+    memset(values, fill, (size_t)N * CELL);
+    return tq_kv_put(client, "overwritten", keys, &batch, NULL, 0, NULL, err);
+}
+
+static void *write_many(void *user)
+{
+    struct writer *writer = user;
+    struct tq_error err = { 0 };
+    uint8_t *values = malloc((size_t)N * CELL);
+    for (int i = 1; i <= WRITES && writer->message[0] == '\0'; i++)
+        if (write_filled(values, (uint8_t)i, &err) != TQ_OK)
+            snprintf(writer->message, sizeof(writer->message), "%.250s", err.message);
+    free(values);
+    atomic_store(&writer->ended, true);
+    return NULL;
+}
+
+static void check_uniform(const struct tq_data *data)
+{
+    const struct tq_column *column = tq_data_column(data, "x");
+    for (size_t i = 0; i < N; i++) {
+        struct tq_bytes cell = tq_column_cell(column, i);
+        assert_int_equal(cell.len, CELL);
+        assert_memory_equal(cell.ptr, cell.ptr + 1, CELL - 1); /* all bytes are the first one */
+    }
+}
+
+static void a_reader_never_sees_a_torn_cell(void **state)
+{
+    (void)state;
+    static struct writer writer;
+    pthread_t thread;
+    uint8_t *values = malloc((size_t)N * CELL);
+    ok(write_filled(values, 0, &err));
+    free(values);
+    assert_int_equal(pthread_create(&thread, NULL, write_many, &writer), 0);
+    size_t reads = 0;
+    while (!atomic_load(&writer.ended)) {
+        struct tq_data *data = NULL;
+        struct tq_error err = { 0 };
+        tq_status status = tq_kv_get(client, "overwritten", keys, N, NULL, 0, NULL, &data, NULL, &err);
+        if (status != TQ_OK && status != TQ_ABORTED)
+            fail_msg("%s: %s", tq_status_name(status), err.message);
+        if (status == TQ_OK) {
+            check_uniform(data);
+            reads++;
+        }
+        tq_data_drop(data);
+    }
+    pthread_join(thread, NULL);
+    assert_string_equal(writer.message, "");
+    assert_true(reads > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +239,7 @@ int main(void)
         cmocka_unit_test(an_existing_key_gets_newer_and_further_columns),
         cmocka_unit_test(missing_keys_and_fields_are_named),
         cmocka_unit_test(tags_alone_and_lists_and_clearing),
+        cmocka_unit_test(a_reader_never_sees_a_torn_cell),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
