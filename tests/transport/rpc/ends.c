@@ -29,5 +29,5 @@ void ends_wait(struct ends *ends, unsigned n, int64_t timeout_ms)
         continue;
     unsigned ended = ends->ended;
     pthread_mutex_unlock(&ends->lock);
-    assert_int_equal(ended, n);
+    assert_true(ended >= n);
 }

@@ -17,7 +17,7 @@ struct ends {
 void ends_init(struct ends *ends);
 /* The callback; user is the struct ends. */
 void ends_count(void *user, struct tq_reply *reply);
-/* Asserts that `n` calls have ended within `timeout_ms`. */
+/* Asserts that at least `n` calls have ended within `timeout_ms`. */
 void ends_wait(struct ends *ends, unsigned n, int64_t timeout_ms);
 
 #endif

@@ -80,6 +80,41 @@ static void a_killed_server_ends_its_calls(void **state)
     assert_int_equal(echo_call(channel, ECHO_ONCE, ECHO_ANSWER, 1, 5000, NULL), TQ_OK);
 }
 
+/* BR-037: killed after some of its answers, while the rest is on the way in both directions. */
+static void a_server_may_die_at_any_moment(void **state)
+{
+    enum { CALLS = 150, ROUNDS = 8 };
+    static struct ends ends[ROUNDS];
+    static const uint32_t methods[] = { ECHO_ONCE, ECHO_IDEMPOTENT, ECHO_KEYED };
+    Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
+    char address[sizeof(peer.address)];
+    (void)state;
+    snprintf(address, sizeof(address), "%s", peer.address);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct tq_call_opts opts = { .deadline_ns = tq_deadline_after_ms(1000) };
+        ends_init(&ends[round]);
+        assert_int_equal(echo_call(channel, ECHO_IDEMPOTENT, ECHO_ANSWER, round, 5000, NULL), TQ_OK);
+        for (unsigned i = 0; i < CALLS; i++) {
+            request.number = i;
+            request.action = i % 5 == 4 ? ECHO_THREAD : ECHO_ANSWER;
+            assert_int_equal(tq_call_cb(channel, echo_method(methods[i % 3]), &request.base, &opts, ends_count,
+                                        &ends[round], NULL, NULL),
+                             TQ_OK);
+        }
+        ends_wait(&ends[round], round * 37 % 110, 5000);
+        peer_kill(&peer);
+        if (round % 2 == 0)
+            peer_start(&peer, address); /* before the deadlines: attempts may go to its next life */
+        ends_wait(&ends[round], CALLS, 2500);
+        const unsigned *by_status = ends[round].by_status;
+        assert_int_equal(ends[round].ended, CALLS);
+        assert_int_equal(by_status[TQ_OK] + by_status[TQ_UNAVAILABLE] + by_status[TQ_DEADLINE_EXCEEDED], CALLS);
+        assert_true(ends[round].last_ns <= opts.deadline_ns + 500 * MS);
+        if (round % 2 != 0)
+            peer_start(&peer, address);
+    }
+}
+
 static void a_keyed_call_survives_no_restart(void **state)
 {
     (void)state;
@@ -113,6 +148,22 @@ static void a_stopped_server_ends_no_call_late(void **state)
     (void)timed_call(ECHO_WAITS, ECHO_ANSWER, 50, 49, 550, &err);
     peer_continue(&peer);
     assert_int_equal(echo_call(channel, ECHO_ONCE, ECHO_ANSWER, 1, 10000, NULL), TQ_OK);
+}
+
+/* It comes while the client asks what became of the call, and after its connection was given up. */
+static void a_slow_answer_still_counts(void **state)
+{
+    (void)state;
+    Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
+    struct tq_reply reply;
+    request.action = ECHO_LATER;
+    request.delay_ms = 1400; /* the question begins at 1312 ms */
+    assert_int_equal(echo_call(channel, ECHO_ONCE, ECHO_ANSWER, 1, 5000, NULL), TQ_OK);
+    struct tq_call_opts opts = { .deadline_ns = tq_deadline_after_ms(1500) };
+    tq_status status = tq_call(channel, echo_method(ECHO_ONCE), &request.base, &opts, &reply);
+    if (status != TQ_OK)
+        fail_msg("%s", reply.error.message);
+    tq_reply_drop(&reply);
 }
 
 /* BR-012: no length makes a wait endless. */
@@ -311,8 +362,10 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
     const struct CMUnitTest tests[] = {
         TEST(a_killed_server_ends_its_calls),
+        TEST(a_server_may_die_at_any_moment),
         TEST(a_keyed_call_survives_no_restart),
         TEST(a_stopped_server_ends_no_call_late),
+        TEST(a_slow_answer_still_counts),
         TEST(every_length_of_deadline_ends),
         TEST(a_swallowed_request_is_repeated_on_a_fresh_connection),
         TEST(a_swallowed_once_call_is_known_not_to_have_arrived),
