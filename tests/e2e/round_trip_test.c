@@ -226,6 +226,71 @@ static void groups_come_out_complete(void **state)
     tq_client_close(client);
 }
 
+/* ---- columns that do not match ---- */
+
+static tq_status put_vector(struct tq_client *client, struct test_columns *columns, struct tq_meta **out_meta,
+                            struct tq_error *err)
+{
+    struct tq_batch batch = { columns->batch.n_samples, &columns->columns[0], 1 };
+    return tq_client_put(client, "unlike", &batch, NULL, NULL, out_meta, err);
+}
+
+static void dense_columns_of_two_shapes_come_back_jagged(void **state)
+{
+    (void)state;
+    struct tq_client *client = open_client(TQ_BULK_AUTO);
+    struct test_columns columns[2];
+    struct tq_meta *metas[2] = { 0 }, *all = NULL;
+    struct tq_data *data = NULL;
+    test_columns_open(&columns[0], 4, 4, 3, 1);
+    test_columns_open(&columns[1], 3, 5, 3, 2);
+    for (size_t c = 0; c < 2; c++)
+        ok(put_vector(client, &columns[c], &metas[c], &err));
+    ok(tq_meta_concat((const struct tq_meta *const *)metas, 2, &all, &err));
+    ok(tq_client_get(client, all, NULL, 0, NULL, &data, &err));
+    const struct tq_column *back = tq_data_column(data, "vector");
+    assert_int_equal(back->layout, TQ_JAGGED);
+    assert_int_equal(back->rank, 1);
+    for (size_t i = 0; i < 7; i++) {
+        struct tq_bytes mine = tq_column_cell(&columns[i / 4].columns[0], i % 4), theirs = tq_column_cell(back, i);
+        assert_int_equal(back->sizes[i], i < 4 ? 4 : 5);
+        assert_int_equal(theirs.len, mine.len);
+        assert_memory_equal(theirs.ptr, mine.ptr, mine.len);
+    }
+    tq_data_drop(data);
+    ok(tq_client_clear_partition(client, "unlike", NULL, &err));
+    tq_meta_drop(all);
+    for (size_t c = 0; c < 2; c++) {
+        tq_meta_drop(metas[c]);
+        test_columns_close(&columns[c]);
+    }
+    tq_client_close(client);
+}
+
+static void another_type_is_refused_before_a_byte_moves(void **state)
+{
+    (void)state;
+    struct tq_client *client = open_client(TQ_BULK_AUTO);
+    struct test_columns columns;
+    struct tq_meta *meta = NULL;
+    struct tq_error refused = { 0 };
+    struct tq_client_stats before, after;
+    test_columns_open(&columns, 4, 4, 3, 1);
+    ok(put_vector(client, &columns, &meta, &err));
+    tq_meta_drop(meta);
+    meta = NULL;
+    columns.columns[0].values.dtype = (DLDataType){ kDLInt, 32, 1 };
+    tq_client_read_stats(client, &before);
+    assert_int_not_equal(put_vector(client, &columns, &meta, &refused), TQ_OK);
+    assert_non_null(strstr(refused.message, "vector"));
+    assert_null(meta);
+    tq_client_read_stats(client, &after);
+    assert_int_equal(after.samples_put, before.samples_put);
+    ok(tq_client_clear_partition(client, "unlike", NULL, &err));
+    test_columns_close(&columns);
+    tq_client_close(client);
+}
+
 /* ---- many at once ---- */
 
 enum { THREADS = 16, ROUNDS = 6 };
@@ -297,6 +362,8 @@ int main(void)
         cmocka_unit_test(a_sample_is_ready_when_all_its_columns_are),
         cmocka_unit_test(consumption_seal_and_reset_follow_the_task),
         cmocka_unit_test(groups_come_out_complete),
+        cmocka_unit_test(dense_columns_of_two_shapes_come_back_jagged),
+        cmocka_unit_test(another_type_is_refused_before_a_byte_moves),
         cmocka_unit_test(many_threads_get_their_own_bytes),
     };
     return cmocka_run_group_tests(tests, start, stop);
