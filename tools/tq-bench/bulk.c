@@ -1,5 +1,6 @@
 /* The bulk suite: gets of frames from another process by both engines, against a copy of as many bytes, raw UCX and raw
  * TCP. Product and floor alternate. Inline frames are measured by the e2e suite. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
