@@ -48,7 +48,10 @@ static tq_status open_runtime(struct tq_controller *controller, const struct tq_
                               struct tq_error *err)
 {
     struct tq_runtime_opts runtime = { .name = opts->name, .role = TQ_ROLE_CONTROLLER };
+    static const uint8_t none[sizeof(runtime.cluster_id)];
     memcpy(runtime.cluster_id, opts->cluster_id, sizeof(runtime.cluster_id));
+    if (memcmp(runtime.cluster_id, none, sizeof(none)) == 0)
+        tq_seam_random(controller->seam, runtime.cluster_id, sizeof(runtime.cluster_id));
     tq_status status = tq_runtime_open(&runtime, &controller->runtime, err);
     if (status != TQ_OK)
         return status;

@@ -18,7 +18,7 @@
     X(SWITCH, bool, insecure, "insecure", "false", 0, 0, NULL, "",                                                     \
       "allow other than loopback and unix sockets: trusted networks only")                                             \
     X(TEXT, const char *, cluster_id, "cluster-id", NULL, 0, 0, NULL, "HEX",                                           \
-      "32 hexadecimal digits; without it the first peer's is learnt")                                                  \
+      "32 hexadecimal digits; without it a new one each time")                                                         \
     X(CHOICE, const char *, log_level, "log-level", "info", 0, 0, "debug|info|warn|error|off", "LEVEL",                \
       "what goes to stderr")                                                                                           \
     X(NUMBER, uint64_t, drain_ms, "drain-ms", "5000", 0, 600000, NULL, "MS",                                           \

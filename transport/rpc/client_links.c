@@ -119,7 +119,7 @@ void tq_client_greet(struct tq_client_core *core, struct tq_link *link, int64_t 
                             .role = (tq_wire_Role)core->who->role,
                             .has_limits = true,
                             .limits = { TQ_PEER_BODY_MAX, TQ_INLINE_FRAMES_MAX, TQ_PEER_INLINE_MAX } };
-    hello.cluster_id.size = (pb_size_t)tq_self_cluster(core->who, hello.cluster_id.bytes);
+    hello.cluster_id.size = (pb_size_t)tq_self_claim(core->who, hello.cluster_id.bytes);
     snprintf(hello.name, sizeof(hello.name), "%s", core->who->name);
     link_move(link, TQ_LINK_GREETING);
     link->hello_id = core->next_id++;
@@ -178,7 +178,7 @@ static tq_status judge_peer(struct tq_client_core *core, const tq_wire_HelloRepl
     if (hello->protocol != TQ_PROTOCOL_VERSION)
         return tq_fail(err, TQ_FAILED_PRECONDITION, "PROTOCOL_RANGE", "%s chose protocol %u: we speak %d",
                        core->address, hello->protocol, TQ_PROTOCOL_VERSION);
-    if (!tq_self_meet(core->who, hello->cluster_id.bytes, hello->cluster_id.size))
+    if (!tq_self_meet(core->who, (uint32_t)hello->role, hello->cluster_id.bytes, hello->cluster_id.size))
         return tq_fail(err, TQ_FAILED_PRECONDITION, "CLUSTER_ID", "%s is of another cluster", core->address);
     if (core->opts.expect_epoch != 0 && epoch != core->opts.expect_epoch)
         return tq_fail(err, TQ_FAILED_PRECONDITION, "EPOCH", "%s has epoch %016" PRIx64 ": expected %016" PRIx64,

@@ -114,7 +114,7 @@ static tq_status judge_hello(struct tq_server_core *core, const tq_wire_Hello *h
     if (hello->expect_epoch != 0 && hello->expect_epoch != core->who->epoch)
         return tq_fail(err, TQ_FAILED_PRECONDITION, "EPOCH", "expected epoch %016" PRIx64 ": this is %016" PRIx64,
                        hello->expect_epoch, core->who->epoch);
-    if (!tq_self_meet(core->who, hello->cluster_id.bytes, hello->cluster_id.size))
+    if (!tq_self_admits(core->who, hello->cluster_id.bytes, hello->cluster_id.size))
         return tq_fail(err, TQ_FAILED_PRECONDITION, "CLUSTER_ID", "this server is of another cluster");
     if (core->draining)
         return tq_fail(err, TQ_UNAVAILABLE, "DRAINING", "this server shuts down");

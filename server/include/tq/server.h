@@ -26,7 +26,7 @@ struct tq_controller_opts {
     const char *name;       /* in peers' logs; default: "controller" */
     bool insecure;          /* allow other than loopback and unix sockets */
     uint32_t heartbeat_ms;  /* asked of units, three missed: lost; 20..60000, default 1000 */
-    uint8_t cluster_id[16]; /* all zero: learn it from the first peer */
+    uint8_t cluster_id[16]; /* all zero: make a random one */
 };
 
 struct tq_controller;

@@ -101,10 +101,10 @@ static void heartbeat_unit(void *state, const Tq__V1__HeartbeatUnitRequest *requ
     pthread_mutex_unlock(&seen.lock);
 }
 
-static void controller_start(const char *listen)
+static void controller_start_in(const char *listen, uint8_t cluster)
 {
     static const struct tq_v1_controller_ops ops = { .register_unit = register_unit, .heartbeat_unit = heartbeat_unit };
-    const struct tq_runtime_opts runtime = { .role = TQ_ROLE_CONTROLLER, .cluster_id = { 1 } };
+    const struct tq_runtime_opts runtime = { .role = TQ_ROLE_CONTROLLER, .cluster_id = { cluster } };
     struct tq_error err = { 0 };
     assert_int_equal(tq_runtime_open(&runtime, &controller.runtime, &err), TQ_OK);
     int64_t deadline_ns = tq_deadline_after_ms(WAIT_MS);
@@ -117,6 +117,11 @@ static void controller_start(const char *listen)
     assert_int_equal(tq_v1_controller_add(controller.server, &ops, NULL, &err), TQ_OK);
     assert_int_equal(tq_server_start(controller.server, &err), TQ_OK);
     snprintf(controller.address, sizeof(controller.address), "%s", tq_server_address(controller.server));
+}
+
+static void controller_start(const char *listen)
+{
+    controller_start_in(listen, 1);
 }
 
 static void controller_stop(void)
@@ -247,6 +252,21 @@ static void a_restarted_controller_is_found_again(void **state)
     put(1);
 }
 
+/* Started again without an id, it has made itself another one. */
+static void a_restarted_controller_may_be_of_another_cluster(void **state)
+{
+    char address[128];
+    (void)state;
+    await(&seen.heartbeats, 1);
+    snprintf(address, sizeof(address), "tcp://127.0.0.1%s", strrchr(controller.address, ':'));
+    controller_stop();
+    pthread_mutex_lock(&seen.lock);
+    seen.forget = true;
+    pthread_mutex_unlock(&seen.lock);
+    controller_start_in(address, 2);
+    await(&seen.registrations, 2);
+}
+
 static void a_unit_serves_without_its_controller(void **state)
 {
     (void)state;
@@ -269,6 +289,7 @@ int main(void)
         UNIT_TEST(a_unit_registers_and_beats),
         UNIT_TEST(a_unit_that_is_not_known_registers_with_what_it_holds),
         UNIT_TEST(a_restarted_controller_is_found_again),
+        UNIT_TEST(a_restarted_controller_may_be_of_another_cluster),
         UNIT_TEST(a_unit_serves_without_its_controller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -271,7 +271,7 @@ static void refuses_peers_that_do_not_fit(void **state)
     close_stage(NULL);
 
     open_stage(NULL);
-    assert_true(tq_self_meet(&stage.self, ours, 16));
+    assert_true(tq_self_meet(&stage.self, TQ_ROLE_STORAGE, ours, 16));
     submit(ECHO_ONCE, 1000 * MS);
     tq_client_up(&stage.core, 0, stage.now_ns);
     reply = good_hello();
@@ -310,6 +310,52 @@ static void learns_the_cluster_from_the_first_peer(void **state)
     answer_hello(0, &reply);
     assert_int_equal(tq_self_cluster(&stage.self, id), 16);
     assert_int_equal(id[15], 7);
+}
+
+/* A peer of this role and cluster answers the hello of a new link. */
+static void greeted_by(uint32_t role, uint8_t cluster)
+{
+    tq_wire_HelloReply reply = good_hello();
+    reply.role = (tq_wire_Role)role;
+    reply.cluster_id.size = TQ_CLUSTER_ID_BYTES;
+    memset(reply.cluster_id.bytes, cluster, TQ_CLUSTER_ID_BYTES);
+    submit(ECHO_ONCE, 1000 * MS);
+    tq_client_up(&stage.core, 0, stage.now_ns);
+    answer_hello(0, &reply);
+}
+
+/* A controller that was started again without an id has another one. */
+static void follows_its_controller_to_another_cluster(void **state)
+{
+    (void)state;
+    static const uint8_t learnt[TQ_CLUSTER_ID_BYTES] = { 3 };
+    uint8_t id[TQ_CLUSTER_ID_BYTES];
+    open_stage(NULL);
+    assert_true(tq_self_meet(&stage.self, TQ_ROLE_CONTROLLER, learnt, sizeof(learnt)));
+    assert_int_equal(tq_self_claim(&stage.self, id), 0); /* else the next controller would refuse us */
+    greeted_by(TQ_ROLE_CONTROLLER, 4);
+    assert_null(next_ended());
+    assert_int_equal(tq_self_cluster(&stage.self, id), TQ_CLUSTER_ID_BYTES);
+    assert_int_equal(id[0], 4);
+    close_stage(NULL);
+
+    open_stage(NULL);
+    assert_true(tq_self_meet(&stage.self, TQ_ROLE_CONTROLLER, learnt, sizeof(learnt)));
+    greeted_by(TQ_ROLE_STORAGE, 4); /* somebody else's unit */
+    assert_ended(TQ_FAILED_PRECONDITION, TQ_OUTCOME_NOT_STARTED, "CLUSTER_ID");
+}
+
+static void insists_on_the_cluster_that_it_was_given(void **state)
+{
+    (void)state;
+    static const uint8_t given[TQ_CLUSTER_ID_BYTES] = { 3 };
+    uint8_t id[TQ_CLUSTER_ID_BYTES];
+    open_stage(NULL);
+    tq_self_fini(&stage.self);
+    tq_self_init(&stage.self, "me", 1, 99, given);
+    assert_int_equal(tq_self_claim(&stage.self, id), TQ_CLUSTER_ID_BYTES);
+    greeted_by(TQ_ROLE_CONTROLLER, 4);
+    assert_ended(TQ_FAILED_PRECONDITION, TQ_OUTCOME_NOT_STARTED, "CLUSTER_ID");
 }
 
 static void counts_replies_to_nobody_as_strays(void **state)
@@ -477,6 +523,8 @@ int main(void)
         TEST(stops_retrying_when_the_budget_is_spent),
         TEST(refuses_peers_that_do_not_fit),
         TEST(learns_the_cluster_from_the_first_peer),
+        TEST(follows_its_controller_to_another_cluster),
+        TEST(insists_on_the_cluster_that_it_was_given),
         TEST(counts_replies_to_nobody_as_strays),
         TEST(says_hello_again_when_the_session_is_gone),
         TEST(drops_a_link_that_stays_silent),

@@ -60,15 +60,53 @@ static void judges_hellos(void **state)
     assert_refused(TQ_FAILED_PRECONDITION, TQ_OUTCOME_NOT_STARTED, "EPOCH");
     hello = hello_of(1);
     hello.expect_epoch = 4711;
-    hello.cluster_id.size = 16;
-    hello.cluster_id.bytes[0] = 1;
-    say_hello(1, &hello); /* learned */
-    hello.cluster_id.bytes[0] = 2;
     say_hello(1, &hello);
-    assert_refused(TQ_FAILED_PRECONDITION, TQ_OUTCOME_NOT_STARTED, "CLUSTER_ID");
     hello = hello_of(2);
     say_hello(1, &hello);
     assert_refused(TQ_RESOURCE_EXHAUSTED, TQ_OUTCOME_NOT_STARTED, "SESSIONS");
+}
+
+static tq_wire_Hello hello_of_cluster(uint64_t session, uint8_t cluster)
+{
+    tq_wire_Hello hello = hello_of(session);
+    hello.cluster_id.size = TQ_CLUSTER_ID_BYTES;
+    memset(hello.cluster_id.bytes, cluster, TQ_CLUSTER_ID_BYTES);
+    return hello;
+}
+
+static void assert_taken(const tq_wire_Hello *hello)
+{
+    say_hello(1, hello);
+    assert_int_equal(stage.sent[stage.n_sent - 1].envelope.status, TQ_OK);
+}
+
+/* Who comes first must not decide to whom a server belongs. */
+static void a_client_teaches_a_server_no_cluster(void **state)
+{
+    (void)state;
+    uint8_t id[TQ_CLUSTER_ID_BYTES];
+    open_stage(NULL);
+    tq_wire_Hello hello = hello_of_cluster(1, 1);
+    assert_taken(&hello);
+    assert_int_equal(tq_self_cluster(&stage.self, id), 0);
+    hello = hello_of_cluster(2, 2);
+    assert_taken(&hello);
+    hello = hello_of(3);
+    assert_taken(&hello);
+}
+
+static void a_server_of_a_cluster_refuses_others(void **state)
+{
+    (void)state;
+    open_stage(NULL);
+    memset(stage.self.cluster_id, 7, sizeof(stage.self.cluster_id));
+    tq_wire_Hello hello = hello_of_cluster(1, 1);
+    say_hello(1, &hello);
+    assert_refused(TQ_FAILED_PRECONDITION, TQ_OUTCOME_NOT_STARTED, "CLUSTER_ID");
+    hello = hello_of_cluster(1, 7);
+    assert_taken(&hello);
+    hello = hello_of(2);
+    assert_taken(&hello);
 }
 
 static void ends_sessions_after_three_missed_intervals(void **state)
@@ -479,6 +517,8 @@ int main(void)
         TEST(opens_and_joins_sessions),
         TEST(wants_hello_first),
         TEST(judges_hellos),
+        TEST(a_client_teaches_a_server_no_cluster),
+        TEST(a_server_of_a_cluster_refuses_others),
         TEST(ends_sessions_after_three_missed_intervals),
         TEST(forgives_the_silence_of_its_own_sleep),
         TEST(goodbye_ends_the_session),

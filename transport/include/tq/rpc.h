@@ -71,7 +71,8 @@ struct tq_seam; /* clock, randomness, allocation, I/O faults: transport/base/sea
 struct tq_runtime_opts {
     const char *name; /* who we are, in the peer's logs; default: program name and pid */
     enum tq_role role;
-    uint8_t cluster_id[16];     /* all zero: learn it from the first peer, then insist on it */
+    uint8_t cluster_id[16];     /* all zero: a client learns it from the first server that knows it, then insists on it
+                                   (a controller may come back with another); a server learns it from no client */
     const struct tq_seam *seam; /* NULL: the system's */
 };
 
