@@ -13,6 +13,8 @@
 static enum tq_sent io_send(void *self, const struct tq_peer *to, const struct tq_outbound *message)
 {
     struct tq_server *server = self;
+    if (tq_outbox_put(&server->outbox, to, message))
+        return TQ_SENT;
     if (tq_seam_fault(server->seam, TQ_FAULT_SOCKET_SEND))
         return TQ_SENT_GONE;
     if (zmq_send(server->router, to->id, sizeof(to->id), ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0)

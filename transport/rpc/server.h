@@ -8,6 +8,7 @@
 
 #include "transport/base/mailbox.h"
 #include "transport/rpc/listen.h"
+#include "transport/rpc/outbox.h"
 #include "transport/rpc/runtime.h"
 #include "transport/rpc/server_core.h"
 #include "transport/rpc/server_timers.h"
@@ -20,6 +21,7 @@ struct tq_server {
     int router_fd;
     struct tq_server_core core;
     struct tq_server_timers timers;
+    struct tq_outbox outbox;
     struct tq_mailbox mailbox; /* any thread */
     void (*session_ended)(void *user, uint64_t session);
     void *session_ended_user;

@@ -146,6 +146,9 @@ void tq_server_core_receive(struct tq_server_core *core, const struct tq_peer *f
                             int64_t now_ns);
 /* The call has its answer in error, answer, payload. Sends or drops it; the call is invalid afterwards. */
 void tq_server_core_finish(struct tq_server_core *core, struct tq_server_call *call, int64_t now_ns);
+/* A message that io.send had taken could not be sent after all: a reply goes another way, or waits. */
+void tq_server_undelivered(struct tq_server_core *core, const struct tq_peer *to, struct tq_bytes frame,
+                           enum tq_sent why, int64_t now_ns);
 void tq_server_core_tick(struct tq_server_core *core, int64_t now_ns);
 int64_t tq_server_core_next_ns(const struct tq_server_core *core);
 /* From now on new calls are refused with UNAVAILABLE. */

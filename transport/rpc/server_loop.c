@@ -48,6 +48,7 @@ static bool receive_batch(struct tq_server *server, int64_t now_ns)
     struct tq_peer peer;
     bool ours;
     unsigned n = 0;
+    server->outbox.open = true;
     for (; n < BATCH && receive_peer(server, &peer, &ours); n++) {
         if (!ours) {
             drop_message(server);
@@ -60,6 +61,7 @@ static bool receive_batch(struct tq_server *server, int64_t now_ns)
             server->core.stats.garbage++;
         tq_inbound_release(&message);
     }
+    tq_outbox_flush(&server->outbox, &server->core, now_ns);
     return n > 0;
 }
 

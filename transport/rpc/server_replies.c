@@ -68,13 +68,12 @@ void tq_session_drop_replies(struct tq_server_core *core, struct tq_session *ses
     tq_list_remove(&session->with_replies);
 }
 
-/* Sends by the connection that asked, else by another of the session: the client matches by call id. */
-static enum tq_sent send_by_any(struct tq_server_core *core, struct tq_session *session, const struct tq_peer *to,
-                                const struct tq_outbound *message)
+/* The connection that asked is gone: any other of the session will do, the client matches by call id. */
+static enum tq_sent send_by_another(struct tq_server_core *core, struct tq_session *session, const struct tq_peer *to,
+                                    const struct tq_outbound *message)
 {
-    enum tq_sent sent = core->io.send(core->io.self, to, message);
-    if (sent == TQ_SENT_GONE)
-        tq_session_lose_peer(session, to);
+    enum tq_sent sent = TQ_SENT_GONE;
+    tq_session_lose_peer(session, to);
     while (sent == TQ_SENT_GONE && session->n_peers > 0) {
         struct tq_peer other = session->peers[session->n_peers - 1];
         sent = core->io.send(core->io.self, &other, message);
@@ -82,6 +81,13 @@ static enum tq_sent send_by_any(struct tq_server_core *core, struct tq_session *
             tq_session_lose_peer(session, &other);
     }
     return sent;
+}
+
+static enum tq_sent send_by_any(struct tq_server_core *core, struct tq_session *session, const struct tq_peer *to,
+                                const struct tq_outbound *message)
+{
+    enum tq_sent sent = core->io.send(core->io.self, to, message);
+    return sent == TQ_SENT_GONE ? send_by_another(core, session, to, message) : sent;
 }
 
 static void queue_reply(struct tq_server_core *core, struct tq_session *session, const struct tq_peer *to,
@@ -147,6 +153,23 @@ void tq_server_reply(struct tq_server_core *core, struct tq_session *session, co
     };
     enum tq_sent sent = tq_list_empty(&session->replies) ? send_by_any(core, session, to, &message) : TQ_SENT_FULL;
     if (sent == TQ_SENT_FULL)
+        queue_reply(core, session, to, &message, now_ns);
+}
+
+void tq_server_undelivered(struct tq_server_core *core, const struct tq_peer *to, struct tq_bytes frame,
+                           enum tq_sent why, int64_t now_ns)
+{
+    tq_wire_Envelope envelope;
+    struct tq_bytes body;
+    struct tq_outbound message = { frame, NULL };
+    tq_status ours = tq_envelope_decode(frame, &envelope, &body, NULL);
+    TQ_ASSERT(ours == TQ_OK);
+    struct tq_session *session = tq_map_get(&core->sessions, envelope.session);
+    if (envelope.kind != tq_wire_Kind_KIND_REPLY || session == NULL)
+        return; /* the client asks again */
+    if (why == TQ_SENT_GONE)
+        why = send_by_another(core, session, to, &message);
+    if (why == TQ_SENT_FULL)
         queue_reply(core, session, to, &message, now_ns);
 }
 

@@ -450,6 +450,39 @@ static void answers_by_another_connection_of_the_session(void **state)
     assert_int_equal(stage.sent[stage.n_sent - 1].envelope.call_id, 5);
 }
 
+/* The shell sends a batch late: what it could not send comes back. */
+static void sends_undelivered_replies_another_way(void **state)
+{
+    (void)state;
+    uint8_t frame[TQ_HEADROOM];
+    tq_wire_Envelope envelope = { .version = 1, .kind = tq_wire_Kind_KIND_REPLY, .call_id = 5, .session = 77 };
+    struct tq_peer first = peer(1);
+    open_stage(NULL);
+    envelope.epoch = stage.self.epoch;
+    join(1, 77);
+    join(2, 77);
+    struct tq_bytes bytes = { frame, tq_envelope_encode(&envelope, frame) };
+    tq_server_undelivered(&stage.core, &first, bytes, TQ_SENT_GONE, stage.now_ns);
+    assert_int_equal(stage.n_sent, 3);
+    assert_int_equal(stage.sent[2].to.id[4], 2);
+    assert_int_equal(stage.sent[2].envelope.call_id, 5);
+    tq_server_undelivered(&stage.core, &first, bytes, TQ_SENT_FULL, stage.now_ns);
+    assert_int_equal(stage.n_sent, 3);
+    assert_true(stage.core.reply_bytes > 0);
+    pass(3 * MS);
+    assert_int_equal(stage.n_sent, 4);
+    assert_int_equal(stage.core.reply_bytes, 0);
+    envelope.kind = tq_wire_Kind_KIND_KEEPALIVE; /* is asked for again */
+    bytes.len = tq_envelope_encode(&envelope, frame);
+    tq_server_undelivered(&stage.core, &first, bytes, TQ_SENT_FULL, stage.now_ns);
+    assert_int_equal(stage.core.reply_bytes, 0);
+    envelope.kind = tq_wire_Kind_KIND_REPLY;
+    envelope.session = 78; /* has ended meanwhile */
+    bytes.len = tq_envelope_encode(&envelope, frame);
+    tq_server_undelivered(&stage.core, &first, bytes, TQ_SENT_GONE, stage.now_ns);
+    assert_int_equal(stage.n_sent, 4);
+}
+
 static void looks_up_what_became_of_calls(void **state)
 {
     (void)state;
@@ -536,6 +569,7 @@ int main(void)
         TEST(an_undelivered_answer_waits_in_the_window),
         TEST(queues_replies_for_a_slow_peer_and_ends_it_when_full),
         TEST(answers_by_another_connection_of_the_session),
+        TEST(sends_undelivered_replies_another_way),
         TEST(looks_up_what_became_of_calls),
         TEST(forgets_old_arrivals),
         TEST(survives_each_allocation_failure),
