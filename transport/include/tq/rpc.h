@@ -137,7 +137,10 @@ struct tq_reply {
 };
 TQ_PUBLIC void tq_reply_drop(struct tq_reply *reply);
 
-/* Blocking. Returns reply->error.status. `reply` must not be NULL. */
+/* Blocking. Returns reply->error.status. `reply` must not be NULL. Ends by the deadline whatever the peer does: with
+ * DEADLINE_EXCEEDED, whose message says what became of the request; with UNAVAILABLE (PEER_UNREACHABLE, NOT_STARTED)
+ * when no connection was found in all that time; before it with UNAVAILABLE (CONNECTION_LOST, PEER_RESTARTED; UNKNOWN)
+ * when the method may not be repeated. Not in a callback or handler: FAILED_PRECONDITION (WOULD_BLOCK). */
 TQ_PUBLIC tq_status tq_call(struct tq_channel *channel, const struct tq_method *method, const ProtobufCMessage *request,
                             const struct tq_call_opts *opts, struct tq_reply *reply);
 
