@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -68,10 +69,21 @@ static void say_ready(const char *address)
         tq_warn("ready-line", "reason=\"%s\"", strerror(errno));
 }
 
-static int serve(const struct tq_daemon *daemon, int signals)
+/* libzmq spins at the limit. Returns how many descriptors there may be now; 0: unknown. */
+static uint64_t raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    const struct rlimit raised = { limit.rlim_max, limit.rlim_max };
+    return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
+}
+
+static int serve(const struct tq_daemon *daemon, int signals, uint64_t descriptors)
 {
     const char *address = daemon->ops->address(daemon->self);
-    tq_info("ready", "program=%s address=%s pid=%d", daemon->name, address, (int)getpid());
+    tq_info("ready", "program=%s address=%s pid=%d descriptors=%llu", daemon->name, address, (int)getpid(),
+            (unsigned long long)descriptors);
     say_ready(address);
     int signal = wait_for_signal(signals);
     tq_info("draining", "program=%s signal=%d bound_ms=%llu", daemon->name, signal,
@@ -98,11 +110,12 @@ int tq_daemon_run(const struct tq_daemon *daemon)
         tq_fail(&err, TQ_RESOURCE_EXHAUSTED, NULL, "signalfd: %s", strerror(errno));
         return refuse(daemon, &err);
     }
+    uint64_t descriptors = raise_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a closed stdout or stderr is no reason to end */
     tq_status status = tq_init(&err);
     if (status == TQ_OK)
         status = daemon->ops->open(daemon->self, &err);
-    int code = status == TQ_OK ? serve(daemon, signals) : refuse(daemon, &err);
+    int code = status == TQ_OK ? serve(daemon, signals, descriptors) : refuse(daemon, &err);
     if (status != TQ_OK)
         daemon->ops->close(daemon->self);
     close(signals);

@@ -1,4 +1,5 @@
-/* server/common/daemon.h: the life of a daemon: signals blocked before any thread starts, one line "ready ADDRESS" on
+/* server/common/daemon.h: the life of a daemon: signals blocked before any thread starts, as many descriptors as
+ * the hard limit allows (the line of the log that says ready tells how many), one line "ready ADDRESS" on
  * stdout, logfmt on stderr, a drain in bounded time on SIGTERM and SIGINT, then exit code 0.
  *
  *     opening -> ready -> draining (a signal) -> closed
