@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/common/addresses.h"
 #include "server/controller/service.h"
 #include "tq/server.h"
 #include "tq/v1/health.tq.h"
@@ -101,7 +102,9 @@ tq_status tq_controller_open(const struct tq_controller_opts *opts, struct tq_co
     if (controller == NULL)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "MEMORY", "no memory for the controller");
     tq_list_init(&controller->fetches);
-    tq_status status = open_table(controller, opts, err);
+    tq_status status = opts->advertise != NULL ? tq_address_check("advertise", opts->advertise, err) : TQ_OK;
+    if (status == TQ_OK)
+        status = open_table(controller, opts, err);
     if (status == TQ_OK)
         status = open_runtime(controller, opts, err);
     if (status == TQ_OK)

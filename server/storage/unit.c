@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/common/addresses.h"
+#include "server/storage/devices.h"
 #include "server/storage/memory_engine.h"
 #include "server/storage/registration.h"
 #include "server/storage/service.h"
@@ -29,6 +31,19 @@ static tq_status fill_limits(const struct tq_storage_opts *opts, struct tq_stora
     TQ_STORAGE_LIMITS(CHECK)
 #undef CHECK
     return TQ_OK;
+}
+
+/* What can be refused without opening anything. */
+static tq_status check_opts(const struct tq_storage_opts *opts, struct tq_error *err)
+{
+    tq_status status = TQ_OK;
+    if (opts->advertise != NULL)
+        status = tq_address_check("advertise", opts->advertise, err);
+    if (status == TQ_OK && opts->controller != NULL)
+        status = tq_address_check("controller", opts->controller, err);
+    if (status == TQ_OK && opts->devices != NULL && opts->bulk != TQ_BULK_OFF)
+        status = tq_devices_check(opts->devices, opts->insecure, err);
+    return status;
 }
 
 static void fill_rows(struct tq_storage *storage)
@@ -110,16 +125,21 @@ static tq_status add_services(struct tq_storage *storage, struct tq_error *err)
     return status;
 }
 
+/* Before the store: an address that cannot be had is said before UCX is opened. Nothing is read until it starts. */
 static tq_status open_server(struct tq_storage *storage, const struct tq_storage_opts *opts, struct tq_error *err)
 {
     const struct tq_server_opts server = { .listen = opts->listen != NULL ? opts->listen : "tcp://127.0.0.1:0",
                                            .advertise = opts->advertise,
                                            .insecure = opts->insecure };
     tq_status status = tq_server_open(storage->runtime, &server, &storage->server, err);
-    if (status != TQ_OK)
-        return status;
-    tq_inbox_init(&storage->inbox, storage->server);
-    status = add_services(storage, err);
+    if (status == TQ_OK)
+        tq_inbox_init(&storage->inbox, storage->server);
+    return status;
+}
+
+static tq_status start_server(struct tq_storage *storage, const struct tq_storage_opts *opts, struct tq_error *err)
+{
+    tq_status status = add_services(storage, err);
     if (status == TQ_OK && opts->controller != NULL) {
         const struct tq_registration_opts registration = { opts->controller, opts->tcp_only };
         status = tq_registration_open(storage, &registration, &storage->registration, err);
@@ -135,11 +155,15 @@ tq_status tq_storage_open(const struct tq_storage_opts *opts, struct tq_storage 
     if (storage == NULL)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a storage unit");
     tq_list_init(&storage->puts);
-    tq_status status = open_runtime(storage, opts, err);
+    tq_status status = check_opts(opts, err);
+    if (status == TQ_OK)
+        status = open_runtime(storage, opts, err);
+    if (status == TQ_OK)
+        status = open_server(storage, opts, err);
     if (status == TQ_OK)
         status = open_store(storage, opts, err);
     if (status == TQ_OK)
-        status = open_server(storage, opts, err);
+        status = start_server(storage, opts, err);
     if (status != TQ_OK) {
         tq_storage_close(storage);
         return status;

@@ -24,7 +24,7 @@
     X(CHOICE, const char *, bulk_transport, "bulk-transport", "auto", 0, 0, "auto|tcp", "KIND",                        \
       "auto: shared memory where possible; tcp: never")                                                                \
     X(TEXT, const char *, bulk_devices, "bulk-devices", "lo", 0, 0, NULL, "LIST",                                      \
-      "network devices that UCX listens on")                                                                           \
+      "network devices that UCX listens on; others than lo need --insecure")                                           \
     X(SWITCH, bool, insecure, "insecure", "false", 0, 0, NULL, "",                                                     \
       "allow other than loopback and unix sockets: trusted networks only")                                             \
     X(TEXT, const char *, cluster_id, "cluster-id", NULL, 0, 0, NULL, "HEX",                                           \

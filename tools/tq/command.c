@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/common/addresses.h"
 #include "tq/init.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STATUS = 64 };
@@ -18,6 +19,14 @@ int tq_command_usage(const char *command, const char *format, ...)
     va_end(args);
     fprintf(stderr, " (tq %s --help)\n", command);
     return EXIT_USAGE;
+}
+
+int tq_command_check_controller(const char *command, const char *controller)
+{
+    struct tq_error err;
+    if (tq_address_check("--controller", controller, &err) == TQ_OK)
+        return -1;
+    return tq_command_usage(command, "%s", err.message);
 }
 
 int tq_command_fail(const char *command, const struct tq_error *err)

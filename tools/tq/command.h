@@ -18,6 +18,8 @@ int tq_command_status(int argc, char **argv);
 
 /* Parses; prints help. Returns -1 when the command is to go on, else its exit code. */
 int tq_command_parse(const struct tq_flags *flags, int argc, char **argv, int *out_operands);
+/* --controller: -1 when it is an address, else one line on stderr and 2. */
+int tq_command_check_controller(const char *command, const char *controller);
 /* One line on stderr; returns 2. */
 int tq_command_usage(const char *command, const char *format, ...) TQ_PRINTF(2, 3);
 /* One line on stderr; returns 1, or 64 + status when a call failed. */

@@ -136,6 +136,8 @@ int tq_command_get(int argc, char **argv)
     size_t n_fields;
     struct tq_error err = { 0 };
     int code = tq_command_parse(&flags, argc, argv, NULL);
+    if (code < 0)
+        code = tq_command_check_controller(argv[0], options.controller);
     if (code >= 0)
         return code;
     if (options.partition == NULL)

@@ -89,6 +89,8 @@ int tq_command_put(int argc, char **argv)
     struct tq_table_file file;
     struct tq_error err = { 0 };
     int code = tq_command_parse(&flags, argc, argv, &n_operands);
+    if (code < 0)
+        code = tq_command_check_controller(argv[0], options.controller);
     if (code >= 0)
         return code;
     if (options.partition == NULL)

@@ -280,6 +280,8 @@ static bool all_well(const struct status *status)
 int tq_command_status(int argc, char **argv)
 {
     int code = tq_command_parse(&flags, argc, argv, NULL);
+    if (code < 0)
+        code = tq_command_check_controller(argv[0], options.controller);
     if (code >= 0)
         return code;
     struct status status = { 0 };

@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "server/common/addresses.h"
 #include "server/common/daemon.h"
 #include "tools/tq/children.h"
 #include "tools/tq/command.h"
@@ -263,8 +264,10 @@ int tq_command_up(int argc, char **argv)
     if (options.tcp_units > options.units)
         return tq_command_usage(argv[0], "--tcp-units: '%llu': expected at most --units: %llu",
                                 (unsigned long long)options.tcp_units, (unsigned long long)options.units);
-    struct up up = { .signals = tq_daemon_signals(), .controller = { .handle = -1, .out = -1 } };
     struct tq_error err = { 0 };
+    if (tq_address_check_listen("--listen", options.listen, options.insecure, &err) != TQ_OK)
+        return tq_command_usage(argv[0], "%s", err.message);
+    struct up up = { .signals = tq_daemon_signals(), .controller = { .handle = -1, .out = -1 } };
     tq_status status = up.signals >= 0 ? tq_init(&err) : tq_fail(&err, TQ_RESOURCE_EXHAUSTED, NULL, "no signalfd");
     if (status == TQ_OK)
         (void)serve(&up, &err);

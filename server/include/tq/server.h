@@ -50,12 +50,12 @@ struct tq_storage_opts {
     const char *advertise;  /* what peers are told; default: the bound address */
     const char *controller; /* where to register; default: nowhere */
     const char *name;       /* stable over restarts; default: "storage-" and this life's number */
-    bool insecure;          /* allow other than loopback and unix sockets */
+    bool insecure;          /* allow other than loopback and unix sockets, and other devices than loopback */
     uint64_t memory_bytes;  /* payload it may hold; default 1 GiB */
     uint64_t max_samples;   /* it may hold; default 16 Mi */
     enum tq_bulk_mode bulk;
     bool tcp_only;          /* no shared memory for bulk */
-    const char *devices;    /* network devices that UCX may use; default "lo" */
+    const char *devices;    /* network devices that UCX may use, "lo,eth0"; default "lo" */
     uint8_t cluster_id[16]; /* all zero: learn it from the controller */
 };
 

@@ -162,9 +162,10 @@ static void a_stopped_controller_loses_no_unit(void **state)
 static void bad_command_lines_are_refused(void **state)
 {
     static const char *const lines[][4] = {
-        { "--no-such-flag", NULL },      { "--listen", "nonsense", NULL }, { "--listen", "tcp://0.0.0.0:0", NULL },
-        { "--config", "tq.yaml", NULL }, { "--heartbeat-ms", "5", NULL },  { "--heartbeat-ms", "often", NULL },
-        { "--cluster-id", "xyz", NULL }, { "--log-level", "loud", NULL },  { "operand", NULL },
+        { "--no-such-flag", NULL },         { "--listen", "nonsense", NULL }, { "--listen", "tcp://0.0.0.0:0", NULL },
+        { "--config", "tq.yaml", NULL },    { "--heartbeat-ms", "5", NULL },  { "--heartbeat-ms", "often", NULL },
+        { "--cluster-id", "xyz", NULL },    { "--log-level", "loud", NULL },  { "operand", NULL },
+        { "--advertise", "nowhere", NULL },
     };
     (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

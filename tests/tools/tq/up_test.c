@@ -116,9 +116,17 @@ static void a_child_that_dies_ends_everything_with_exit_code_1(void **state)
 static void wrong_commands_get_one_line_and_exit_code_2(void **state)
 {
     static const struct {
-        const char *args[6];
+        const char *args[8];
         const char *says;
     } cases[] = {
+        { { "status", "--controller", "nonsense" }, "tq status: --controller: 'nonsense': expected tcp://HOST:PORT" },
+        { { "status", "--controller", "tcp://127.0.0.1:http" }, "tq status: --controller: 'tcp://127.0.0.1:http'" },
+        { { "put", "--controller", "nonsense", "--partition", "p", "/dev/null/x.npy" },
+          "tq put: --controller: 'nonsense': expected tcp://HOST:PORT" },
+        { { "get", "--controller", "nonsense", "--partition", "p", "--fields", "x" },
+          "tq get: --controller: 'nonsense': expected tcp://HOST:PORT" },
+        { { "up", "--listen", "nonsense" }, "tq up: --listen: 'nonsense': expected tcp://HOST:PORT" },
+        { { "up", "--listen", "tcp://0.0.0.0:0" }, "tq up: --listen: 'tcp://0.0.0.0:0': only loopback" },
         { { "fly" }, "tq: 'fly': no such command" },
         { { "up", "--units", "0" }, "tq up: --units: '0': expected 1 to 64" },
         { { "up", "--units", "2", "--tcp-units", "3" }, "tq up: --tcp-units: '3': expected at most --units: 2" },
@@ -133,6 +141,7 @@ static void wrong_commands_get_one_line_and_exit_code_2(void **state)
         assert_true(child_read_line(&child, line, sizeof(line)));
         if (strncmp(line, cases[i].says, strlen(cases[i].says)) != 0)
             fail_msg("'%s'; expected '%s'", line, cases[i].says);
+        assert_false(child_read_line(&child, line, sizeof(line)));
         assert_int_equal(child_wait(&child), 2);
     }
 }
