@@ -26,21 +26,27 @@ function(tq_generate)
     endforeach()
     list(APPEND paths "-I${TQ_IDLDIR}")
 
+    # One run for all: the generator sees clashes between files only when it is given them together.
+    set(names "")
+    set(depends "")
+    set(files "")
     foreach(proto ${arg_PROTOS})
         tq_find_proto("${proto}" "${arg_IMPORT_DIRS}" name path)
+        list(APPEND names "${name}")
+        list(APPEND depends "${path}")
         string(REGEX REPLACE "\\.proto$" "" stem "${name}")
-        set(files "${out}/${stem}.pb-c.c" "${out}/${stem}.pb-c.h" "${out}/${stem}.tq.c" "${out}/${stem}.tq.h")
-        add_custom_command(
-            OUTPUT ${files}
-            COMMAND "${TQ_PROTOC}" ${paths} "--plugin=protoc-gen-tq=${TQ_PROTOC_GEN_TQ}" "--tq_out=${out}" "${name}"
-            DEPENDS "${path}" "${TQ_PROTOC_GEN_TQ}"
-            COMMENT "protoc-gen-tq ${name}"
-            VERBATIM)
-        target_sources(${arg_TARGET} PRIVATE ${files})
-        if(arg_FUZZ)
-            tq_generate_fuzz("${arg_TARGET}" "${name}" "${path}" "${out}" "${paths}")
-        endif()
+        list(APPEND files "${out}/${stem}.pb-c.c" "${out}/${stem}.pb-c.h" "${out}/${stem}.tq.c" "${out}/${stem}.tq.h")
     endforeach()
+    add_custom_command(
+        OUTPUT ${files}
+        COMMAND "${TQ_PROTOC}" ${paths} "--plugin=protoc-gen-tq=${TQ_PROTOC_GEN_TQ}" "--tq_out=${out}" ${names}
+        DEPENDS ${depends} "${TQ_PROTOC_GEN_TQ}"
+        COMMENT "protoc-gen-tq ${arg_TARGET}"
+        VERBATIM)
+    target_sources(${arg_TARGET} PRIVATE ${files})
+    if(arg_FUZZ)
+        tq_generate_fuzz("${arg_TARGET}" "${names}" "${depends}" "${out}" "${paths}")
+    endif()
     target_include_directories(${arg_TARGET} PUBLIC "$<BUILD_INTERFACE:${out}>")
     target_link_libraries(${arg_TARGET} PUBLIC tq::tqrpc)
 endfunction()
@@ -64,15 +70,15 @@ function(tq_find_proto proto folders out_name out_path)
     message(FATAL_ERROR "tq_generate: ${proto} lies in none of IMPORT_DIRS: ${folders}")
 endfunction()
 
-# The fuzz targets of a .proto are known only to the generator, so it is asked when configuring. With clang each becomes a
-# libFuzzer program; with another compiler a program that replays the inputs in a folder.
-function(tq_generate_fuzz target name path out paths)
+# The fuzz targets of .proto files are known only to the generator, so it is asked when configuring. With clang each
+# becomes a libFuzzer program; with another compiler a program that replays the inputs in a folder.
+function(tq_generate_fuzz target names depends out paths)
     set(fuzz "${out}_fuzz")
     file(MAKE_DIRECTORY "${fuzz}")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}" "${TQ_PROTOC_GEN_TQ}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${depends} "${TQ_PROTOC_GEN_TQ}")
     execute_process(
         COMMAND "${TQ_PROTOC}" ${paths} "--plugin=protoc-gen-tq=${TQ_PROTOC_GEN_TQ}" "--tq_out=only_fuzz=1:${fuzz}"
-                "${name}" COMMAND_ERROR_IS_FATAL ANY)
+                ${names} COMMAND_ERROR_IS_FATAL ANY)
     file(GLOB_RECURSE sources "${fuzz}/*_fuzz.c")
     foreach(source ${sources})
         get_filename_component(program "${source}" NAME_WE)

@@ -37,10 +37,19 @@ cmake --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 
 timeout 30 "$work/build/greeter"
 timeout 30 "$work/build/links"
 
-echo "-- tq_generate(FUZZ): a target for the request and one for the service"
+echo "-- tq_generate(): two files that give one number to two methods are refused"
+cmake -S "$here/clash" -B "$work/clash" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" >"$work/clash.log" ||
+    { cat "$work/clash.log"; exit 1; }
+if cmake --build "$work/clash" >"$work/clash.log" 2>&1; then
+    echo "clash: is built"
+    exit 1
+fi
+grep -q 'second.proto.* has id 16385 (0x4001), as has rpc' "$work/clash.log" || { cat "$work/clash.log"; exit 1; }
+
+echo "-- tq_generate(FUZZ): a target for each request and each service"
 mkdir "$work/inputs"
 printf '\012\002hi\020\003' >"$work/inputs/echo"
-for program in greeter_v1_echo_request_fuzz greeter_v1_echo_dispatch_fuzz; do
+for program in greeter_v1_{echo,part}_request_fuzz greeter_v1_{echo,farewell}_dispatch_fuzz; do
     timeout 30 "$work/build/$program" "$work/inputs"
 done
 
