@@ -3,7 +3,7 @@
 set -uo pipefail # no -e: a failed step is counted, and the next one runs
 cd "$(dirname "$0")/../.." || exit 1
 . tools/dev/tally.sh
-tally_open "${TQ_LIMIT_S:-900}"
+tally_open "${TQ_LIMIT_S:-1200}"
 
 step "packages" tools/dev/setup.sh build test || exit
 check "versions" tools/dev/check_versions.sh || exit
