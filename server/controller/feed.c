@@ -4,27 +4,43 @@
 
 #include "transport/base/assert.h"
 
-static uint64_t whole_groups(const struct tq_feed *feed, uint32_t ordinal)
+/* The oldest available member of the row's group behind it: slot + 1; 0: none. */
+static uint32_t next_available(const struct tq_feed *feed, uint32_t slot)
 {
-    return feed->counts[ordinal] / feed->group_size;
+    const struct tq_partition *partition = feed->view->partition;
+    uint32_t at = tq_partition_row(partition, slot)->next;
+    while (at != 0 && !roaring_bitmap_contains(feed->available, at - 1))
+        at = tq_partition_row(partition, at - 1)->next;
+    return at;
 }
 
-/* Adds (by = 1) or subtracts one available member of the row's group. */
+static void set_tally(struct tq_feed *feed, struct tq_tally *tally, struct tq_tally after)
+{
+    bool was = tally->count >= feed->group_size, is = after.count >= feed->group_size;
+    feed->n_complete += after.count / feed->group_size;
+    feed->n_complete -= tally->count / feed->group_size;
+    if (was && tally->lead != 0 && (!is || tally->lead != after.lead))
+        roaring_bitmap_remove(feed->complete, tally->lead - 1);
+    if (is && after.lead != 0 && (!was || tally->lead != after.lead))
+        roaring_bitmap_add(feed->complete, after.lead - 1);
+    *tally = after;
+}
+
+/* Counts one available member of the row's group more or less. The bitmap has changed before, by all of them: between
+ * its rows a lead may be missing. */
 static bool count_member(uint32_t slot, struct tq_feed *feed, bool more)
 {
     uint32_t group = tq_partition_row(feed->view->partition, slot)->group;
     if (group == 0)
         return true;
-    uint32_t ordinal = group - 1;
-    TQ_ASSERT(ordinal < feed->count_capacity && (more || feed->counts[ordinal] > 0));
-    uint64_t before = whole_groups(feed, ordinal);
-    feed->counts[ordinal] = more ? feed->counts[ordinal] + 1 : feed->counts[ordinal] - 1;
-    uint64_t after = whole_groups(feed, ordinal);
-    feed->n_complete = feed->n_complete + after - before;
-    if (before == 0 && after > 0)
-        roaring_bitmap_add(feed->complete, ordinal);
-    else if (before > 0 && after == 0)
-        roaring_bitmap_remove(feed->complete, ordinal);
+    TQ_ASSERT(group - 1 < feed->tally_capacity && (more || feed->tallies[group - 1].count > 0));
+    struct tq_tally *tally = &feed->tallies[group - 1], after = *tally;
+    after.count = more ? after.count + 1 : after.count - 1;
+    if (more && (after.lead == 0 || slot + 1 < after.lead))
+        after.lead = slot + 1;
+    else if (!more && slot + 1 == after.lead)
+        after.lead = next_available(feed, slot);
+    set_tally(feed, tally, after);
     return true;
 }
 
@@ -72,16 +88,16 @@ void tq_feed_remove(struct tq_feed *feed, const roaring_bitmap_t *slots)
 
 bool tq_feed_reserve_groups(struct tq_feed *feed, uint32_t capacity)
 {
-    if (feed->group_size == 0 || feed->count_capacity >= capacity)
+    if (feed->group_size == 0 || feed->tally_capacity >= capacity)
         return true;
-    uint32_t *counts = tq_seam_alloc_array(feed->view->partition->seam, capacity, sizeof(*counts));
-    if (counts == NULL)
+    struct tq_tally *tallies = tq_seam_alloc_array(feed->view->partition->seam, capacity, sizeof(*tallies));
+    if (tallies == NULL)
         return false;
-    if (feed->count_capacity > 0)
-        memcpy(counts, feed->counts, feed->count_capacity * sizeof(*counts));
-    tq_seam_free(feed->view->partition->seam, feed->counts);
-    feed->counts = counts;
-    feed->count_capacity = capacity;
+    if (feed->tally_capacity > 0)
+        memcpy(tallies, feed->tallies, feed->tally_capacity * sizeof(*tallies));
+    tq_seam_free(feed->view->partition->seam, feed->tallies);
+    feed->tallies = tallies;
+    feed->tally_capacity = capacity;
     return true;
 }
 
@@ -118,7 +134,7 @@ void tq_feed_close(struct tq_feed *feed)
         roaring_bitmap_free(feed->available);
     if (feed->complete != NULL)
         roaring_bitmap_free(feed->complete);
-    tq_seam_free(seam, feed->counts);
+    tq_seam_free(seam, feed->tallies);
     tq_seam_free(seam, feed);
 }
 

@@ -10,6 +10,12 @@
 
 #include "server/controller/view.h"
 
+/* The available members of one group. */
+struct tq_tally {
+    uint32_t count;
+    uint32_t lead; /* the oldest: slot + 1; 0: none */
+};
+
 struct tq_feed {
     struct tq_list in_view, in_task;
     struct tq_view *view;
@@ -17,10 +23,10 @@ struct tq_feed {
     roaring_bitmap_t *available; /* view->ready without task->consumed */
     uint64_t n_available;
 
-    uint32_t group_size; /* 0: groups do not matter, the following is empty */
-    uint32_t *counts;    /* by group ordinal: available members */
-    uint32_t count_capacity;
-    roaring_bitmap_t *complete; /* ordinals with at least group_size available members */
+    uint32_t group_size;      /* 0: groups do not matter, the following is empty */
+    struct tq_tally *tallies; /* by group ordinal */
+    uint32_t tally_capacity;
+    roaring_bitmap_t *complete; /* leads of groups with at least group_size available members, so oldest group first */
     uint64_t n_complete;        /* groups; one with twice group_size members counts twice */
 
     struct tq_list waiters; /* first come first */

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "server/controller/compact.h"
 #include "server/controller/discard.h"
 #include "server/controller/fields.h"
 #include "server/controller/table.h"
@@ -161,6 +162,15 @@ static bool add_rows(struct tq_table *table, struct tq_partition *partition, con
     return true;
 }
 
+/* Sees to it that there are slots for n rows. Ended fetches that nobody took yet name rows by slot: they stay. */
+static bool make_room(struct tq_table *table, struct tq_partition *partition, uint32_t n)
+{
+    bool fits = n <= TQ_SLOTS_MAX - partition->rows.next;
+    if ((fits && !tq_rows_are_sparse(&partition->rows)) || !tq_list_empty(&table->done))
+        return fits;
+    return tq_partition_compact(partition, &table->indexes) || fits;
+}
+
 static tq_status insert(struct tq_table *table, struct tq_partition *partition, const struct tq_insertion *insertion,
                         uint32_t *slots, struct tq_error *err)
 {
@@ -174,9 +184,10 @@ static tq_status insert(struct tq_table *table, struct tq_partition *partition, 
     if (runs == NULL)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "MEMORY", "count: no memory for %u samples", insertion->n);
     tq_status status = tq_place(&table->units, &place, runs, err);
-    if (status == TQ_OK && (!tq_index_reserve(&table->indexes, insertion->n) ||
-                            !add_rows(table, partition, insertion, runs, slots, &n_added) ||
-                            !tq_fields_register(partition, insertion->fields, insertion->n_fields))) {
+    if (status == TQ_OK &&
+        (!make_room(table, partition, insertion->n) || !tq_index_reserve(&table->indexes, insertion->n) ||
+         !add_rows(table, partition, insertion, runs, slots, &n_added) ||
+         !tq_fields_register(partition, insertion->fields, insertion->n_fields))) {
         tq_rows_discard(table, partition, slots, n_added);
         status = tq_fail(err, TQ_RESOURCE_EXHAUSTED, "MEMORY", "count: no memory for %u samples", insertion->n);
     }

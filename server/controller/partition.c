@@ -9,9 +9,8 @@
 static bool open_bitmaps(struct tq_partition *partition)
 {
     partition->live = roaring_bitmap_create();
-    partition->freed = roaring_bitmap_create();
     partition->withheld = roaring_bitmap_create();
-    return partition->live != NULL && partition->freed != NULL && partition->withheld != NULL;
+    return partition->live != NULL && partition->withheld != NULL;
 }
 
 struct tq_partition *tq_partition_open(const struct tq_seam *seam, const struct tq_controller_limits *limits,
@@ -29,6 +28,7 @@ struct tq_partition *tq_partition_open(const struct tq_seam *seam, const struct 
     tq_text_map_init(&partition->field_names, seam);
     tq_text_map_init(&partition->task_names, seam);
     tq_groups_init(&partition->groups, seam);
+    tq_rows_init(&partition->rows, seam);
     partition->name = tq_seam_strdup(seam, name);
     if (partition->name == NULL || !open_bitmaps(partition)) {
         tq_partition_close(partition);
@@ -59,14 +59,14 @@ static void close_task(const struct tq_seam *seam, struct tq_task *task)
 
 static void close_rows(struct tq_partition *partition)
 {
-    for (uint32_t slot = 0; slot < partition->n_slots; slot++) {
-        const struct tq_row *row = tq_partition_row(partition, slot);
-        tq_seam_free(partition->seam, row->key);
-        tq_tag_set_drop(partition->seam, row->tags);
-    }
-    for (size_t i = 0; i < partition->n_chunks; i++)
-        tq_seam_free(partition->seam, partition->chunks[i]);
-    tq_seam_free(partition->seam, partition->chunks);
+    roaring_uint32_iterator_t at;
+    if (partition->rows.n_live > 0)
+        for (roaring_init_iterator(partition->live, &at); at.has_value; roaring_advance_uint32_iterator(&at)) {
+            const struct tq_row *row = tq_partition_row(partition, at.current_value);
+            tq_seam_free(partition->seam, row->key);
+            tq_tag_set_drop(partition->seam, row->tags);
+        }
+    tq_rows_fini(&partition->rows);
 }
 
 void tq_partition_close(struct tq_partition *partition)
@@ -86,57 +86,27 @@ void tq_partition_close(struct tq_partition *partition)
     tq_text_map_fini(&partition->field_names);
     tq_text_map_fini(&partition->task_names);
     free_bitmap(partition->live);
-    free_bitmap(partition->freed);
     free_bitmap(partition->withheld);
     tq_seam_free(partition->seam, partition->name);
     tq_seam_free(partition->seam, partition);
 }
 
-static bool add_chunk(struct tq_partition *partition)
-{
-    if (partition->n_chunks == partition->chunk_capacity) {
-        size_t capacity = partition->chunk_capacity == 0 ? 8 : partition->chunk_capacity * 2;
-        struct tq_row **chunks = tq_seam_alloc_array(partition->seam, capacity, sizeof(struct tq_row *));
-        if (chunks == NULL)
-            return false;
-        if (partition->n_chunks > 0)
-            memcpy(chunks, partition->chunks, partition->n_chunks * sizeof(struct tq_row *));
-        tq_seam_free(partition->seam, partition->chunks);
-        partition->chunks = chunks;
-        partition->chunk_capacity = capacity;
-    }
-    struct tq_row *chunk = tq_seam_alloc_array(partition->seam, TQ_ROW_CHUNK, sizeof(*chunk));
-    if (chunk == NULL)
-        return false;
-    partition->chunks[partition->n_chunks++] = chunk;
-    return true;
-}
-
 bool tq_partition_add_row(struct tq_partition *partition, uint32_t *out_slot)
 {
-    uint32_t slot = partition->n_slots;
-    if (!roaring_bitmap_is_empty(partition->freed)) {
-        slot = roaring_bitmap_minimum(partition->freed);
-        roaring_bitmap_remove(partition->freed, slot);
-    } else {
-        if (slot / TQ_ROW_CHUNK == partition->n_chunks && !add_chunk(partition))
-            return false;
-        partition->n_slots++;
-    }
-    *tq_partition_row(partition, slot) = (struct tq_row){ 0 };
-    roaring_bitmap_add(partition->live, slot);
-    *out_slot = slot;
+    if (!tq_rows_add(&partition->rows, out_slot))
+        return false;
+    roaring_bitmap_add(partition->live, *out_slot);
     return true;
 }
 
 void tq_partition_remove_row(struct tq_partition *partition, uint32_t slot)
 {
-    struct tq_row *row = tq_partition_row(partition, slot);
+    const struct tq_row *row = tq_partition_row(partition, slot);
     TQ_ASSERT(row->key == NULL && row->tags == NULL && row->group == 0);
     bool was_live = roaring_bitmap_remove_checked(partition->live, slot);
     TQ_ASSERT(was_live);
     roaring_bitmap_remove(partition->withheld, slot);
-    roaring_bitmap_add(partition->freed, slot);
+    tq_rows_remove(&partition->rows, slot);
 }
 
 bool tq_partition_find_key(const struct tq_partition *partition, const char *key, uint32_t *out_slot)
@@ -207,6 +177,16 @@ struct tq_field *tq_partition_add_field(struct tq_partition *partition, const ch
     }
     partition->fields[partition->n_fields++] = field;
     return field;
+}
+
+void tq_partition_drop_fields(struct tq_partition *partition, uint32_t n)
+{
+    while (partition->n_fields > n) {
+        struct tq_field *field = partition->fields[--partition->n_fields];
+        TQ_ASSERT(roaring_bitmap_is_empty(field->produced));
+        tq_text_map_remove(&partition->field_names, field->name);
+        close_field(partition->seam, field);
+    }
 }
 
 struct tq_task *tq_partition_find_task(const struct tq_partition *partition, const char *name)

@@ -1,6 +1,6 @@
-/* server/controller/partition.h: one (sample x field) table: rows, fields, tasks, keys and groups. Rows are numbered
- * densely by slots of the partition, not by global index, so that the bitmaps follow the partition's own size; the
- * lowest free slot is used first. What can be fetched is kept by view.h over it.
+/* server/controller/partition.h: one (sample x field) table: rows, fields, tasks, keys and groups. Rows are numbered by
+ * slots of the partition in the order of their insertion (rows.h), not by global index, so that the bitmaps follow the
+ * partition's own size and age. What can be fetched is kept by view.h over it.
  *
  * A partition that fetches wait for before anything was inserted is a shell: `exists` is false, nobody else sees it.
  * Owns: all below it. Threads: the controller's. CRoaring allocates by itself and does not report a lack of memory. */
@@ -13,21 +13,11 @@
 
 #include "server/controller/group.h"
 #include "server/controller/limits.h"
+#include "server/controller/rows.h"
 #include "server/controller/schema.h"
 #include "server/controller/tag_set.h"
 #include "server/controller/text_map.h"
 #include "transport/base/list.h"
-
-struct tq_row {
-    uint64_t index; /* global */
-    uint64_t bytes; /* stored or expected, for placement */
-    char *key;      /* NULL: none */
-    struct tq_tag_set *tags;
-    uint32_t generation;
-    uint32_t unit;
-    uint32_t group;      /* ordinal + 1; 0: none */
-    uint32_t next, prev; /* in its group: slot + 1 */
-};
 
 struct tq_field {
     char *name;
@@ -50,11 +40,8 @@ struct tq_partition {
     bool exists, sealed;
     uint64_t reserved; /* samples expected, not inserted */
 
-    struct tq_row **chunks;
-    size_t n_chunks, chunk_capacity;
-    uint32_t n_slots;           /* ever used */
+    struct tq_rows rows;
     roaring_bitmap_t *live;     /* slots with a sample */
-    roaring_bitmap_t *freed;    /* slots below n_slots without one */
     roaring_bitmap_t *withheld; /* slots whose unit is lost: not to be handed out */
     struct tq_text_map keys;    /* key -> slot + 1, as a pointer */
     struct tq_groups groups;
@@ -80,17 +67,16 @@ struct tq_partition *tq_partition_open(const struct tq_seam *seam, const struct 
 /* Nobody may wait. The caller has released the rows' indexes. NULL is allowed. */
 void tq_partition_close(struct tq_partition *partition);
 
-enum { TQ_ROW_CHUNK = 1024 };
 static inline struct tq_row *tq_partition_row(const struct tq_partition *partition, uint32_t slot)
 {
-    return &partition->chunks[slot / TQ_ROW_CHUNK][slot % TQ_ROW_CHUNK];
+    return tq_row_at(&partition->rows, slot);
 }
 static inline uint64_t tq_partition_count(const struct tq_partition *partition)
 {
     return roaring_bitmap_get_cardinality(partition->live);
 }
 
-/* Makes a row live and zeroes it. False without memory. */
+/* Makes a row live, behind all others, and zeroes it. False without memory or slots. */
 TQ_MUST_CHECK bool tq_partition_add_row(struct tq_partition *partition, uint32_t *out_slot);
 /* Undoes it; the row has neither key nor tags nor group any more. */
 void tq_partition_remove_row(struct tq_partition *partition, uint32_t slot);
@@ -105,6 +91,8 @@ void tq_partition_drop_key(struct tq_partition *partition, uint32_t slot);
 struct tq_field *tq_partition_find_field(const struct tq_partition *partition, const char *name);
 /* Registers a field; the caller has checked the limit. NULL without memory. */
 struct tq_field *tq_partition_add_field(struct tq_partition *partition, const char *name);
+/* Undoes the latest tq_partition_add_field until n fields are left; nobody has used those that go. */
+void tq_partition_drop_fields(struct tq_partition *partition, uint32_t n);
 
 struct tq_task *tq_partition_find_task(const struct tq_partition *partition, const char *name);
 /* Finds or makes it. Fails with RESOURCE_EXHAUSTED. */

@@ -19,10 +19,10 @@ struct tq_sampler {
     void (*choose)(const struct tq_feed *feed, uint32_t n, uint32_t *out_slots);
 };
 
-/* The lowest slots first: the order of insertion, as long as no sample was cleared. */
+/* The oldest samples first, in the order of insertion. */
 extern const struct tq_sampler tq_sampler_sequential;
-/* Only whole groups, by group number: group_size available members of each, by arrival. Samples without a group and
- * groups with fewer members are never chosen. */
+/* Only whole groups, that with the oldest available member first: group_size available members of each, by age, or
+ * several times as many. Samples without a group and groups with fewer members are never chosen. */
 extern const struct tq_sampler tq_sampler_group_n;
 
 /* NULL or "": sequential. Fails with UNIMPLEMENTED for those that are to come, INVALID_ARGUMENT for unknown names. */

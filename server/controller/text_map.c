@@ -116,6 +116,14 @@ bool tq_text_map_put(struct tq_text_map *map, const char *text, void *value)
     return true;
 }
 
+void tq_text_map_replace(struct tq_text_map *map, const char *text, void *value)
+{
+    TQ_ASSERT(value != NULL && map->count > 0);
+    struct tq_text_slot *slot = find_slot(map, hash_of(map, text, strlen(text)), text);
+    TQ_ASSERT(slot->text != NULL);
+    slot->value = value;
+}
+
 /* Closes the gap at `hole`: every later element of the run that may live there moves up (Knuth, TAOCP 3, 6.4 R). */
 static void shift_back(struct tq_text_map *map, size_t hole)
 {

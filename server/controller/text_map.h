@@ -33,6 +33,8 @@ void *tq_text_map_get(const struct tq_text_map *map, const char *text);
 TQ_MUST_CHECK bool tq_text_map_reserve(struct tq_text_map *map, size_t more);
 /* Adds a text that is not there; `value` is not NULL. False without memory. */
 TQ_MUST_CHECK bool tq_text_map_put(struct tq_text_map *map, const char *text, void *value);
+/* Another value for a text that is there. */
+void tq_text_map_replace(struct tq_text_map *map, const char *text, void *value);
 /* Returns what was removed, or NULL. */
 void *tq_text_map_remove(struct tq_text_map *map, const char *text);
 /* Walks the values in no order: start with *cursor 0; NULL at the end. The map must not change during the walk. */

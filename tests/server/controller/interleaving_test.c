@@ -91,9 +91,12 @@ static void check(void)
 {
     const struct tq_partition *partition = tq_table_find(&world.table, "p");
     const struct tq_field *field = partition != NULL ? tq_partition_find_field(partition, "x") : NULL;
-    for (uint32_t slot = 0; field != NULL && slot < partition->n_slots; slot++) {
-        const struct tq_row *row = tq_partition_row(partition, slot);
-        if (!roaring_bitmap_contains(field->produced, slot) || unit[row->index].generation == row->generation)
+    if (field == NULL)
+        return;
+    roaring_uint32_iterator_t at;
+    for (roaring_init_iterator(field->produced, &at); at.has_value; roaring_advance_uint32_iterator(&at)) {
+        const struct tq_row *row = tq_partition_row(partition, at.current_value);
+        if (unit[row->index].generation == row->generation)
             continue;
         bool under_way = false;
         for (uint32_t a = 0; a < ACTORS; a++)

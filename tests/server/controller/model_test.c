@@ -20,11 +20,11 @@ struct sample {
     bool live, consumed[TASKS];
     unsigned produced;
     struct tq_sample_ref ref;
-    uint64_t group;
+    uint64_t group, born; /* counts inserted samples: the order of hand-outs */
 };
 
 static struct world world;
-static struct sample samples[SLOTS]; /* by slot */
+static struct sample samples[SLOTS]; /* in no order */
 static bool sealed, exists;
 static struct world_waiter waiters[WAITERS];
 static struct {
@@ -32,7 +32,7 @@ static struct {
     unsigned set, task;
     uint32_t batch, group_size;
 } asked[WAITERS];
-static uint64_t handed_out, served_waiters, steps_refused;
+static uint64_t handed_out, served_waiters, steps_refused, n_born, renumbered;
 
 static uint64_t state_;
 static uint32_t below(uint32_t n)
@@ -83,6 +83,14 @@ static uint32_t supply(unsigned set, unsigned task, uint32_t group_size)
     return n;
 }
 
+static bool is_whole(uint64_t group, unsigned set, unsigned task, uint32_t group_size)
+{
+    uint32_t n = 0;
+    for (unsigned i = 0; group != 0 && i < SLOTS; i++)
+        n += is_available(&samples[i], set, task) && samples[i].group == group;
+    return group != 0 && n >= group_size;
+}
+
 /* How many samples the fetch must get; 0: short; -1: past the end. */
 static int expected(unsigned set, unsigned task, uint32_t batch, uint32_t group_size)
 {
@@ -103,21 +111,33 @@ static struct sample *find(const struct tq_sample_ref *ref)
     return NULL;
 }
 
-/* A batch is right: every sample available, none twice, whole groups; sequential ones the first by slot. */
+/* The sample that must come next. In group `group` (0: all), or, with a group size, in any group that is whole. */
+static const struct sample *oldest(unsigned set, unsigned task, uint64_t group, uint32_t group_size)
+{
+    const struct sample *found = NULL;
+    for (unsigned i = 0; i < SLOTS; i++) {
+        const struct sample *sample = &samples[i];
+        if (!is_available(sample, set, task) || (group != 0 && sample->group != group) ||
+            (group_size > 0 && !is_whole(sample->group, set, task, group_size)))
+            continue;
+        if (found == NULL || sample->born < found->born)
+            found = sample;
+    }
+    return found;
+}
+
+/* A batch is right: every sample the oldest that was available, in whole groups; a group of which several times its
+ * size is available is handed out to its end. */
 static void check_batch(const struct tq_sample_ref *refs, uint32_t n, unsigned set, unsigned task, uint32_t group_size)
 {
     uint64_t group = 0;
-    unsigned slot = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct sample *sample = find(&refs[i]);
         assert_int_equal(sample->ref.generation, refs[i].generation);
         assert_true(is_available(sample, set, task));
-        if (group_size > 0 && i % group_size == 0)
-            group = sample->group;
-        if (group_size > 0)
-            assert_true(group != 0 && sample->group == group);
-        for (; group_size == 0 && &samples[slot] != sample; slot++)
-            assert_false(is_available(&samples[slot], set, task));
+        if (group_size > 0 && i % group_size == 0 && !is_whole(group, set, task, group_size))
+            group = oldest(set, task, 0, group_size)->group;
+        assert_ptr_equal(sample, oldest(set, task, group, 0));
         sample->consumed[task] = true;
     }
     handed_out += n;
@@ -164,6 +184,16 @@ static uint32_t choose_some(struct tq_sample_ref *refs, uint32_t most)
     return n;
 }
 
+/* A new partition begins near the end of its slots, so that it is renumbered soon. Returns the next slot. */
+static uint32_t lead_to_the_end(void)
+{
+    struct tq_partition *partition;
+    assert_int_equal(tq_table_get(&world.table, "p", &partition, &world.err), TQ_OK);
+    if (!exists)
+        partition->rows.next = TQ_SLOTS_MAX - below(500);
+    return partition->rows.next;
+}
+
 static void step_insert(void)
 {
     uint32_t group_size = below(3) == 0 ? 2 + below(2) : 0, n = group_size > 0 ? group_size * 2 : 1 + below(6);
@@ -172,7 +202,9 @@ static void step_insert(void)
         free_slots += !samples[i].live;
     if (free_slots < n)
         return;
+    uint32_t before = lead_to_the_end();
     tq_status status = world_insert(&world, "p", n, group_size);
+    renumbered += tq_table_find(&world.table, "p")->rows.next < before;
     assert_int_equal(status, sealed ? TQ_FAILED_PRECONDITION : TQ_OK);
     if (status != TQ_OK) {
         steps_refused++;
@@ -182,7 +214,7 @@ static void step_insert(void)
     for (unsigned i = 0, k = 0; k < n; i++) {
         if (samples[i].live)
             continue;
-        samples[i] = (struct sample){ .live = true, .ref = world.refs[k], .group = world.groups[k] };
+        samples[i] = (struct sample){ .live = true, .ref = world.refs[k], .group = world.groups[k], .born = ++n_born };
         k++;
     }
 }
@@ -312,9 +344,11 @@ static void random_steps_agree_with_the_naive_model(void **state)
     world_open(&world, &limits, WORLD_UNITS);
     for (unsigned i = 0; i < STEPS; i++)
         step();
-    print_message("%" PRIu64 " samples handed out, %" PRIu64 " parked fetches ended, %" PRIu64 " steps refused\n",
-                  handed_out, served_waiters, steps_refused);
+    print_message("%" PRIu64 " samples handed out, %" PRIu64 " parked fetches ended, %" PRIu64
+                  " steps refused, renumbered %" PRIu64 " times\n",
+                  handed_out, served_waiters, steps_refused, renumbered);
     assert_true(handed_out > STEPS / 10 && served_waiters > STEPS / 100 && steps_refused > 100);
+    assert_true(renumbered > 20);
     for (unsigned i = 0; i < WAITERS; i++)
         if (asked[i].used)
             world_drop(&world, &waiters[i]);
