@@ -25,10 +25,13 @@ tq_status tq_fields_check(const struct tq_partition *partition, const struct tq_
 
 bool tq_fields_register(struct tq_partition *partition, const struct tq_field_claim *claims, uint32_t n)
 {
+    uint32_t n_before = partition->n_fields;
     for (uint32_t i = 0; i < n; i++)
         if (tq_partition_find_field(partition, claims[i].name) == NULL &&
-            tq_partition_add_field(partition, claims[i].name) == NULL)
+            tq_partition_add_field(partition, claims[i].name) == NULL) {
+            tq_partition_drop_fields(partition, n_before);
             return false;
+        }
     return true;
 }
 
