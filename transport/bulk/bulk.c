@@ -233,6 +233,8 @@ void tq_bulk_read_stats(struct tq_bulk *bulk, struct tq_bulk_stats *out_stats)
         .stale = get(&c->stale),
         .forced_closes = get(&c->forced_closes),
         .endpoints_made = get(&c->endpoints_made),
+        .shm_endpoints = get(&c->shm_endpoints),
+        .tcp_endpoints = get(&c->tcp_endpoints),
         .endpoints = atomic_load_explicit(&c->endpoints, memory_order_relaxed),
         .reads_in_flight = atomic_load_explicit(&c->reads_in_flight, memory_order_relaxed),
         .exposures = atomic_load_explicit(&c->exposures, memory_order_relaxed),

@@ -55,7 +55,7 @@ struct tq_endpoint {
     struct tq_ucx *ucx;
     ucp_ep_h ep;
     struct tq_ucx_worker *worker;
-    struct tq_ucx_worker *own;    /* it goes with the endpoint */
+    struct tq_ucx_worker *own; /* it goes with the endpoint */
     void *whose;
     ucs_status_t why;
     bool closing;

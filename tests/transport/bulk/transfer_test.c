@@ -40,6 +40,14 @@ static void check_sizes(struct pair *f, enum peer_op op, enum tq_bulk_engine eng
     }
 }
 
+static void check_lanes(struct pair *f, uint64_t shm, uint64_t tcp)
+{
+    struct tq_bulk_stats stats;
+    tq_bulk_read_stats(f->bulk, &stats);
+    assert_int_equal(stats.shm_endpoints, shm);
+    assert_int_equal(stats.tcp_endpoints, tcp);
+}
+
 static void remote_read_of_blocks(void **state)
 {
     struct pair f;
@@ -56,6 +64,7 @@ static void rendezvous_over_shared_memory(void **state)
     pair_start(&f, "posix", "posix");
     check_sizes(&f, PEER_EXPOSE, TQ_ENGINE_RENDEZVOUS);
     check_sizes(&f, PEER_BLOCK, TQ_ENGINE_RENDEZVOUS);
+    check_lanes(&f, 1, 0);
     pair_stop(&f);
 }
 
@@ -66,6 +75,7 @@ static void rendezvous_over_tcp(void **state)
     pair_start(&f, "tcp", "tcp");
     check_sizes(&f, PEER_EXPOSE, TQ_ENGINE_RENDEZVOUS);
     check_sizes(&f, PEER_BLOCK, TQ_ENGINE_RENDEZVOUS);
+    check_lanes(&f, 0, 1);
     pair_stop(&f);
 }
 

@@ -109,7 +109,7 @@ TQ_PUBLIC TQ_MUST_CHECK tq_status tq_bulk_expose(struct tq_bulk *bulk, const voi
                                                  struct tq_exposure **out_exposure, struct tq_error *err);
 TQ_PUBLIC void tq_exposure_region(const struct tq_exposure *exposure, struct tq_region *out_region);
 /* Revokes. Returns when no engine reads the memory any more: unfinished sends are waited for until `deadline_ns`, then
- * their endpoint is closed by force, which proves it quiet. NULL is allowed. */
+ * their endpoint is closed by force, which proves it quiet. Not on the bulk thread. NULL is allowed. */
 TQ_PUBLIC void tq_bulk_unexpose(struct tq_exposure *exposure, int64_t deadline_ns);
 
 /* ---- the primitive ---- */
@@ -135,7 +135,9 @@ struct tq_bulk_read_opts {
 
 struct tq_bulk_result {
     struct tq_error error;           /* OK, ABORTED (STALE_VERSION), NOT_FOUND (STALE_REGION), PERMISSION_DENIED
-                                        (STALE_TICKET), DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED */
+                                        (STALE_TICKET), OUT_OF_RANGE (RANGE: past the end of the frame),
+                                        DEADLINE_EXCEEDED, UNAVAILABLE (PEER_DIED, PEER_LOST, ENGINE), CANCELLED,
+                                        RESOURCE_EXHAUSTED (OWNER_BUSY, NO_MEMORY), INTERNAL (PIECE_LENGTH) */
     uint64_t bytes[TQ_ENGINE_COUNT]; /* by engine */
 };
 
@@ -145,7 +147,8 @@ typedef void tq_bulk_done_fn(void *user, const struct tq_bulk_result *result);
  * destinations hold garbage. `address`, sources and their bytes are copied; `ranges` (the array) and the destinations
  * belong to the transfer until done. When done has run the destinations are quiet, with one exception: destinations
  * inside blocks of `bulk` whose transfer expired are quarantined by tq_bulk_free. Returns OK when done will run. Fails
- * with INVALID_ARGUMENT (a range outside its source, an address that is none), RESOURCE_EXHAUSTED. */
+ * with INVALID_ARGUMENT (a range outside its source, an address that is none), RESOURCE_EXHAUSTED, UNAVAILABLE (inline
+ * mode), FAILED_PRECONDITION (after fork, while closing). */
 TQ_PUBLIC TQ_MUST_CHECK tq_status tq_bulk_read(struct tq_bulk *bulk, struct tq_bytes address,
                                                const struct tq_region *sources, size_t n_sources,
                                                struct tq_bulk_range *ranges, size_t n_ranges,
@@ -163,6 +166,7 @@ struct tq_bulk_stats {
     uint64_t reads[TQ_ENGINE_COUNT], read_bytes[TQ_ENGINE_COUNT]; /* as the reader */
     uint64_t sends, sent_bytes;                                   /* as the owner, rendezvous */
     uint64_t failures, expired, stale, forced_closes, endpoints_made, registrations;
+    uint64_t shm_endpoints, tcp_endpoints; /* of those made, by the transports that they really obtained */
     uint64_t arena_bytes, arena_used_bytes, quarantined_bytes;
     uint32_t endpoints, reads_in_flight, exposures;
     uint64_t heartbeat; /* grows while the bulk thread lives */
