@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "transport/base/assert.h"
+#include "transport/base/pooling.h"
 
 enum { ALIGNMENT = 16, FIRST_BLOCK = 512, LARGEST_BLOCK = 1 << 20 };
 
@@ -107,6 +108,10 @@ void *tq_arena_copy(struct tq_arena *arena, const void *bytes, size_t len)
 
 void tq_arena_reset(struct tq_arena *arena, size_t budget_bytes)
 {
+    if (TQ_POOL_KEEPS(1) == 0) {
+        free_blocks(arena, arena->first);
+        arena->first = NULL;
+    }
     struct block *first = arena->first;
     if (first != NULL) {
         free_blocks(arena, first->next);

@@ -20,7 +20,7 @@ void *tq_arena_alloc(struct tq_arena *arena, size_t len);
 /* A copy of `len` bytes; NULL as above. */
 void *tq_arena_copy(struct tq_arena *arena, const void *bytes, size_t len);
 
-/* Frees everything allocated from it, keeps the first block for the next use, sets a new budget. */
+/* Frees everything allocated from it, keeps the first block for the next use (see pooling.h), sets a new budget. */
 void tq_arena_reset(struct tq_arena *arena, size_t budget_bytes);
 size_t tq_arena_used(const struct tq_arena *arena);
 /* Whether an allocation failed because of the budget since the last reset: tells "too big" from "broken". */

@@ -8,6 +8,7 @@
 
 #include "tq/init.h"
 #include "transport/base/assert.h"
+#include "transport/base/pooling.h"
 #include "transport/rpc/listen.h"
 
 enum { NS_PER_MS = 1000000, BATCH = 256, SPARE_MAX = 4096, GOODBYE_MS = 100 };
@@ -203,7 +204,7 @@ struct tq_call *tq_channel_take_call_locked(struct tq_channel *channel)
 void tq_channel_return_call_locked(struct tq_channel *channel, struct tq_call *call)
 {
     tq_call_recycle(call);
-    if (channel->n_spare < SPARE_MAX) {
+    if (channel->n_spare != TQ_POOL_KEEPS(SPARE_MAX)) {
         channel->n_spare++;
         tq_list_add_head(&channel->spare, &call->node);
     } else {

@@ -5,6 +5,7 @@
 #include "transport/base/assert.h"
 #include "transport/base/crc32c.h"
 #include "transport/base/log.h"
+#include "transport/base/pooling.h"
 #include "transport/rpc/wire_body.h"
 
 enum {
@@ -123,12 +124,12 @@ static struct tq_server_call *take_call(struct tq_server_core *core)
 static void recycle_call(struct tq_server_core *core, struct tq_server_call *call)
 {
     TQ_ASSERT(call->timer.slot == 0);
-    tq_inbound_release(&call->request);
-    tq_payload_drop(call->payload);
-    if (core->n_spare == SPARE_MAX) {
+    if (core->n_spare == TQ_POOL_KEEPS(SPARE_MAX)) {
         tq_server_call_free(call);
         return;
     }
+    tq_inbound_release(&call->request);
+    tq_payload_drop(call->payload);
     struct tq_packet answer = call->answer;
     struct tq_arena *arena = call->arena;
     tq_packet_trim(&answer, KEPT_ANSWER_BYTES);
