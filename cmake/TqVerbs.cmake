@@ -9,7 +9,7 @@
 # tq_program(NAME SOURCES ... USES ...)
 #     A program, in BUILD/bin.
 # tq_test(NAME SOURCES ... USES ... LABEL unit|sim|e2e|long [TIMEOUT s] [THREADS] [ENV VAR=value ...] [ARGS ...])
-#     A cmocka program in BUILD/test-bin, registered with ctest. `make test-long` runs all unit tests under TSan too;
+#     A cmocka program in BUILD/test-bin, with tests/support, registered with ctest. `make test-long` runs all unit tests under TSan too;
 #     THREADS adds a test of another label to them.
 # tq_test_script(NAME COMMAND ... LABEL unit|sim|e2e|long [TIMEOUT s] [DEPENDS target ...] [ENV VAR=value ...])
 #     A test that is a script.
@@ -58,7 +58,7 @@ function(tq_test name)
     cmake_parse_arguments(arg "THREADS" "LABEL;TIMEOUT" "SOURCES;USES;ENV;ARGS" ${ARGN})
     tq_check_arguments(tq_test ${name} "${arg_UNPARSED_ARGUMENTS}" "${arg_SOURCES}")
     add_executable(${name} ${arg_SOURCES})
-    target_link_libraries(${name} PRIVATE tq_flags tq_warnings ${arg_USES} dep_cmocka)
+    target_link_libraries(${name} PRIVATE tq_flags tq_warnings ${arg_USES} test_support dep_cmocka)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test-bin")
     add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
     tq_test_properties(${name} "${arg_LABEL}" "${arg_TIMEOUT}" "${arg_ENV}")

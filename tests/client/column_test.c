@@ -1,12 +1,10 @@
 /* The rules of columns: what is refused and in which words, and where the cells of each layout lie. */
 #include "client/column.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/support/cmocka_all.h"
+
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const DLDataType f32 = { kDLFloat, 32, 1 };
 

@@ -2,17 +2,14 @@
  * and joining never touch their sources. */
 #include "client/meta.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "client/field_wire.h"
 #include "client/samples_wire.h"
+#include "tests/support/cmocka_all.h"
 #include "transport/base/crc32c.h"
 
 enum { N = 5 };

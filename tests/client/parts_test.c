@@ -1,15 +1,12 @@
 /* The small parts of the client that need nobody else: runs of cells, inline frames, receive buffers. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "client/buffers.h"
 #include "client/frames.h"
 #include "client/run_list.h"
+#include "tests/support/cmocka_all.h"
 
 static void a_dense_column_is_one_run(void **state)
 {

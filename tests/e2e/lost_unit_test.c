@@ -9,6 +9,7 @@
 #include "tests/client/columns.h"
 #include "tests/e2e/cluster.h"
 #include "tests/support/cmocka_all.h"
+#include "tests/support/stop.h"
 #include "tq/init.h"
 
 enum { N = 128, DIMS = 131072, GRACE_MS = 500 }; /* 64 MiB in one column */
@@ -112,7 +113,7 @@ static tq_status put_to_stopped(struct fixture *f, pid_t unit, int64_t after_us)
     struct tq_error refused = { 0 };
     ok(put_once(f, "warm", 20000, &err));
     if (after_us == 0)
-        kill(unit, SIGSTOP);
+        test_stop(unit);
     later_start(&later, unit, SIGSTOP, after_us);
     int64_t deadline_ns = tq_deadline_after_ms(1500 + GRACE_MS);
     tq_status status = put_once(f, "stopped", 1500, &refused);
@@ -143,7 +144,7 @@ static void a_stopped_unit_ends_the_get_by_the_deadline(void **state)
         struct tq_data *data = NULL;
         struct tq_error refused = { 0 };
         ok(tq_client_put(f->client, "get", &f->batch, NULL, NULL, &meta, &err));
-        kill(f->cluster.units[u].pid, SIGSTOP);
+        test_stop(f->cluster.units[u].pid);
         struct tq_op_opts opts = { .deadline_ns = tq_deadline_after_ms(800) };
         tq_status status = tq_client_get(f->client, meta, NULL, 0, &opts, &data, &refused);
         assert_true(tq_now_ns() <= opts.deadline_ns + GRACE_MS * 1000000);

@@ -43,9 +43,9 @@ static struct picture take_picture(void)
     tq_list_each (node, &partition->tasks)
         picture.consumed +=
             roaring_bitmap_get_cardinality(tq_container_of(node, struct tq_task, in_partition)->consumed);
-    roaring_uint32_iterator_t slots;
-    for (roaring_init_iterator(partition->live, &slots); slots.has_value; roaring_advance_uint32_iterator(&slots)) {
-        const struct tq_tag_set *tags = tq_partition_row(partition, slots.current_value)->tags;
+    roaring_uint32_iterator_t at;
+    for (roaring_init_iterator(partition->live, &at); at.has_value; roaring_advance_uint32_iterator(&at)) {
+        const struct tq_tag_set *tags = tq_partition_row(partition, at.current_value)->tags;
         picture.tags += tags != NULL ? tags->n : 0;
     }
     return picture;

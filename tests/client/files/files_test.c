@@ -1,19 +1,16 @@
 /* Files of columns: what is written comes back, files of other programs are read, and a bad file is refused by name. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "client/files/npy.h"
 #include "client/files/safetensors.h"
 #include "client/files/table_file.h"
 #include "tests/client/files/same.h"
+#include "tests/support/cmocka_all.h"
 
 enum { N = 3 };
 

@@ -1,15 +1,13 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/chart.h"
+
+#include "tests/support/cmocka_all.h"
 
 /* The document; free it. */
 static char *draw(const struct chart *chart)

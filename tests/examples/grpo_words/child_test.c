@@ -1,8 +1,6 @@
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/child.h"
+
+#include "tests/support/cmocka_all.h"
 
 enum { PATIENCE_MS = 10000, LINES_MAX = 8 };
 

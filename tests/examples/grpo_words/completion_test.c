@@ -1,14 +1,12 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/completion.h"
+
+#include "tests/support/cmocka_all.h"
 
 /* `written` is what the policy added; '.' is the end. */
 static struct completion make(const char *prompt, const char *written)

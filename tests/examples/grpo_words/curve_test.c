@@ -1,12 +1,10 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/curve.h"
+
+#include "tests/support/cmocka_all.h"
 
 static void tenths_are_the_two_ends_of_the_run(void **state)
 {

@@ -1,8 +1,6 @@
 /* The demo as its users run it, shortened: daemons, four workers, two storage units. Three seeds learn; without a
  * learning rate the same assertion fails, although everything else went well. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/curve.h"
+
+#include "tests/support/cmocka_all.h"
 
 enum { STEPS = 100, LEARNED = 0, NOT_LEARNED = 3, PATH_BYTES = 512 };
 

@@ -1,11 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/dice.h"
+
+#include "tests/support/cmocka_all.h"
 
 /* The first numbers of the published reference implementation for seed 1234567. */
 static void the_sequence_is_the_published_one(void **state)

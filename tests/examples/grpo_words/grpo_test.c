@@ -1,13 +1,11 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/grpo.h"
+
+#include "tests/support/cmocka_all.h"
 
 static const struct grpo_opts opts = { .clip = 0.2, .kl_weight = 0.07 };
 

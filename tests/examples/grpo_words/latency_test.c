@@ -1,14 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/latency.h"
+
+#include "tests/support/cmocka_all.h"
 
 static void a_percentile_is_at_most_an_eighth_too_high(void **state)
 {

@@ -1,16 +1,13 @@
 /* Whole training runs in one process: rollout, reward, reference and trainer as function calls, with the rollout as
  * many steps behind the trainer as it is when they are processes. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/curve.h"
 #include "examples/grpo_words/learner.h"
+#include "tests/support/cmocka_all.h"
 
 enum {
     STEPS = 120,

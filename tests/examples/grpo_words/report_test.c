@@ -1,6 +1,4 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/report.h"
+
+#include "tests/support/cmocka_all.h"
 
 static struct report *report_new(void)
 {

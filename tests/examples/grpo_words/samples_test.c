@@ -1,14 +1,12 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/samples.h"
+
+#include "tests/support/cmocka_all.h"
 
 enum { COUNT = 40, COLUMNS = 8 };
 

@@ -1,13 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/settings.h"
+
+#include "tests/support/cmocka_all.h"
 
 static bool parse(struct settings *settings, char *why, size_t why_bytes, int argc, ...)
 {

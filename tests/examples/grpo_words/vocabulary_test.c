@@ -1,5 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "examples/grpo_words/vocabulary.h"
+
+#include "tests/support/cmocka_all.h"
 
 /* Opens a list with this content through a file that is gone afterwards. */
 static bool open_list(const char *content, struct vocabulary **out, char *why, size_t why_bytes)

@@ -1,14 +1,12 @@
 /* One table: defaults, environment, command line, range checks, help. */
 #include "server/common/flags.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/support/cmocka_all.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct {
     const char *listen;

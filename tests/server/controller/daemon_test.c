@@ -1,16 +1,14 @@
 /* tq-controller as a process: ready line, services, signals, command line. */
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/server/controller/served.h"
 #include "tests/server/storage/child.h"
+#include "tests/support/cmocka_all.h"
+#include "tests/support/stop.h"
 #include "tq/init.h"
 #include "tq/v1/health.tq.h"
 #include "tq/v1/reflection.tq.h"
@@ -139,7 +137,7 @@ static void a_stopped_controller_loses_no_unit(void **state)
     assert_int_equal(tq_v1_controller_register_unit(channel, &request, NULL, &reply), TQ_OK);
     uint32_t unit = tq_v1_controller_register_unit_response(&reply)->unit;
     tq_reply_drop(&reply);
-    assert_int_equal(kill(daemon_.pid, SIGSTOP), 0);
+    assert_int_equal(test_stop(daemon_.pid), 0);
     pass(2000);
     assert_int_equal(kill(daemon_.pid, SIGCONT), 0);
     beat(unit, &known);

@@ -1,11 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "server/controller/index_space.h"
+
+#include "tests/support/cmocka_all.h"
 
 /* The space only compares and stores it. */
 static struct tq_partition *const owner = (struct tq_partition *)(uintptr_t)64;

@@ -3,15 +3,13 @@
  * promise: they keep one generation of an index and touch no other. Ten thousand random interleavings; TQ_SEED repeats
  * them. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/server/controller/world.h"
+
+#include "tests/support/cmocka_all.h"
 
 enum { RUNS = 10000, ACTORS = 4, MOST_INDEXES = 64, EACH = 2, STEPS = 40 };
 

@@ -1,15 +1,13 @@
 /* Random operations against a naive model that keeps flags in arrays and looks at all of them each time. The seed is
  * printed; TQ_SEED repeats a run. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/server/controller/world.h"
+
+#include "tests/support/cmocka_all.h"
 
 enum { STEPS = 100000, SLOTS = 192, FIELDS = 3, TASKS = 2, WAITERS = 6, SETS = 7, MOST = 12 };
 

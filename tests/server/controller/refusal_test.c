@@ -1,14 +1,12 @@
 /* Every refusal of every handler: status, a message that names the field, and nothing changed. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/server/controller/served.h"
+
+#include "tests/support/cmocka_all.h"
 
 static struct served served;
 static uint64_t first; /* index of the eight samples of partition "p" */

@@ -1,12 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "server/controller/schema.h"
+
+#include "tests/support/cmocka_all.h"
 
 static const struct tq_cell_schema unknown = { 0 };
 static const struct tq_cell_schema dense4 = { .layout = TQ_CELLS_DENSE, .dtype = 12, .rank = 1, .shape = { 4 } };

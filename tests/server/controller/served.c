@@ -1,12 +1,9 @@
 #include "tests/server/controller/served.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka_all.h"
 #include "tq/init.h"
 
 void served_open(struct served *served, uint32_t units)

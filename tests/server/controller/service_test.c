@@ -1,14 +1,12 @@
 /* The controller's handlers over real RPC, in one process. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/server/controller/served.h"
+
+#include "tests/support/cmocka_all.h"
 
 static struct served served;
 

@@ -1,13 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "server/controller/text_map.h"
+
+#include "tests/support/cmocka_all.h"
 
 enum { TEXTS = 2000, STEPS = 100000 };
 

@@ -1,11 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/server/controller/world.h"
+
+#include "tests/support/cmocka_all.h"
 
 static struct world world;
 static struct world_waiter waiter;

@@ -1,11 +1,9 @@
 #include "tests/server/controller/world.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/support/cmocka_all.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 void world_open(struct world *world, const struct tq_controller_limits *limits, uint32_t units)
 {

@@ -5,6 +5,7 @@
 
 #include "tests/server/storage/owner.h"
 #include "tests/support/cmocka_all.h"
+#include "tests/support/stop.h"
 #include "tq/init.h"
 
 enum { MIB = 1 << 20, UNIT_MIB = 64, OWNER_MIB = 48, SLACK_MS = 1500 };
@@ -74,7 +75,7 @@ static void check_nothing_is_left(void)
 static struct tq_future *start_stuck_put(uint64_t len, int64_t deadline_ns)
 {
     const struct rows rows = { "p", 1, (size_t)((uint64_t)OWNER_MIB * MIB / len / 2), 1 };
-    assert_int_equal(kill(the.owner.child.pid, SIGSTOP), 0);
+    assert_int_equal(test_stop(the.owner.child.pid), 0);
     struct tq_future *future = owner_put_start(&the.writer, &the.owner, &rows, len, deadline_ns);
     writer_await_metric(&the.writer, "storage_reserved_bytes", (double)(rows.n * len));
     return future;

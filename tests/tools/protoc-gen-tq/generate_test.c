@@ -1,15 +1,13 @@
 /* The generator as a function of bytes, in process: requests that protoc made of some cases (the seeds of
  * generator_fuzz) are refused with their reason and no file, or give their files. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/cmocka_all.h"
 #include "tools/protoc-gen-tq/descriptors.h"
 #include "tools/protoc-gen-tq/generate.h"
 #include "tools/protoc-gen-tq/shapes.h"

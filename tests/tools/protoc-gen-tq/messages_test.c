@@ -1,10 +1,7 @@
 /* What the messages of the cases do when they run: cases of oneofs, their initialisers, presence, names. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +9,7 @@
 #include "main.tq.h"
 #include "oneof_counts.tq.h"
 #include "oneof_sizes.tq.h"
+#include "tests/support/cmocka_all.h"
 
 typedef Case__OneofSizes__Sizes Sizes;
 

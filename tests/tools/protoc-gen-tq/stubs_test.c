@@ -1,15 +1,13 @@
 /* The stubs, vtables and tables of a case, over a runtime that only remembers what it was asked. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "google/protobuf/descriptor.pb-c.h"
 #include "option_forms.tq.h"
 #include "rpc_words.tq.h"
+#include "tests/support/cmocka_all.h"
 
 typedef Case__OptionForms__Request Request;
 typedef Case__OptionForms__Response Response;

@@ -1,15 +1,13 @@
 /* A peer is killed or stopped in the middle of a transfer, on either side, over shared memory and over TCP: the read
  * ends with an error in time, the destination is quiet or quarantined, nothing leaks, and the next transfer works. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "tests/support/cmocka_all.h"
 #include "tests/transport/bulk/pair.h"
 #include "transport/base/environment.h"
 

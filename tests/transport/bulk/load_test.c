@@ -1,17 +1,15 @@
 /* Many ranges, many exposures, garbage at the ports: transfers work all the while, and nothing is left afterwards. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/support/cmocka_all.h"
 #include "tests/transport/bulk/pair.h"
 #include "transport/base/crc32c.h"
 #include "transport/base/environment.h"

@@ -1,11 +1,8 @@
 /* The arena, exposures, claims and the quarantine, over plain memory; and the copy out of an extent, by steps. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka_all.h"
 #include "transport/base/crc32c.h"
 #include "transport/bulk/copier.h"
 #include "transport/bulk/memory.h"

@@ -1,14 +1,13 @@
 /* The owner's core: what it refuses, what it holds, when it lets go. No I/O, virtual time. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <pb_decode.h>
 #include <pb_encode.h>
 
 #include "transport/bulk/owner.h"
+
+#include "tests/support/cmocka_all.h"
 
 enum { SENDS = 2048 };
 

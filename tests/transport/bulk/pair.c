@@ -1,15 +1,13 @@
 #include "tests/transport/bulk/pair.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "tests/support/cmocka_all.h"
 #include "transport/base/crc32c.h"
 
 void pair_start(struct pair *pair, const char *mine, const char *theirs)

@@ -1,14 +1,12 @@
 /* The reader's core against a transport that delays, reorders, answers inside the call, fails at the n-th submit, lies
  * about lengths and completes late. No I/O, virtual time. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <pb_decode.h>
 #include <pb_encode.h>
 
+#include "tests/support/cmocka_all.h"
 #include "transport/base/crc32c.h"
 #include "transport/bulk/reader.h"
 

@@ -1,11 +1,8 @@
 /* What must not be read is not read, by either engine, and nothing around the destination is touched. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka_all.h"
 #include "tests/transport/bulk/pair.h"
 #include "transport/base/environment.h"
 

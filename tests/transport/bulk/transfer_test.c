@@ -1,11 +1,8 @@
 /* Two real processes, both engines, shared memory and TCP: what is read is what was there. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka_all.h"
 #include "tests/transport/bulk/pair.h"
 #include "transport/base/crc32c.h"
 #include "transport/base/environment.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/support/cmocka_all.h"
+#include "tests/support/stop.h"
 
 extern char **environ;
 
@@ -52,7 +53,7 @@ void peer_start(struct peer_process *peer, const char *address)
 void peer_stop(const struct peer_process *peer)
 {
     int status;
-    assert_int_equal(kill(peer->pid, SIGSTOP), 0);
+    assert_int_equal(test_stop(peer->pid), 0);
     assert_int_equal(waitpid(peer->pid, &status, WUNTRACED), peer->pid);
     assert_true(WIFSTOPPED(status));
 }
