@@ -44,12 +44,12 @@ expect 1 '2 passed, 1 failed' 60 "check a true; suite inner bash $work/inner.sh"
 [ "$(grep -c passed "$work/log.txt")" -eq 1 ] || { echo "two closing lines:"; cat "$work/log.txt"; bad=1; }
 
 # An interrupt ends what runs, counts as a failure, and still closes with the line.
-printf '. %s/tools/dev/tally.sh\ntally_open 60\necho ready\ncheck a sleep 30\ntally_close\n' "$root" >"$work/script.sh"
+printf '. %s/tools/dev/tally.sh\ntally_open 60\necho ready\ncheck a bash -c "echo begun; exec sleep 30"\ntally_close\n' "$root" >"$work/script.sh"
 coproc bash "$work/script.sh" 2>&1
 pid=$COPROC_PID
 exec {out}<&"${COPROC[0]}"
-read -r -t 10 -u "$out" _
-read -r -t 10 -u "$out" _
+# Not before the step has begun: timeout(1) loses its child to a signal that comes while it forks.
+for _ in ready == begun; do read -r -t 10 -u "$out" _; done
 kill -TERM "$pid"
 last=$(timeout 10 tail -n 1 <&"$out") || true
 [ "$last" = '0 passed, 1 failed' ] || { echo "after TERM: '$last'"; bad=1; }
