@@ -5,7 +5,7 @@
 help:
 	@echo 'make demo       a reinforcement-learning loop streaming through tq, about a minute, with live progress'
 	@echo 'make test       all tests but the long ones; closes with "N passed, N failed"'
-	@echo 'make test-long  threads under TSan, every fuzz target for 20 s, long tests'
+	@echo 'make test-long  threads under ASan and TSan, every fuzz target for 20 s, long tests'
 	@echo 'make bench      our figures beside their floors'
 	@echo 'make mutants    breaks one promise at a time and shows the test that notices'
 	@echo 'make check      style, include rule, lengths, forbidden calls, headers alone, generated code'
