@@ -8,7 +8,7 @@ tally_open "${TQ_LIMIT_S:-2400}"
 step "packages" tools/dev/setup.sh build test || exit
 step "build release" tools/dev/build.sh release &&
     suite "long tests" tools/dev/run_ctest.sh release 'long' 1
-step "build asan" tools/dev/build.sh asan tests_threads &&
+step "build asan" tools/dev/build.sh asan tests_threads programs &&
     suite "threaded tests, bulk transfers among them, under ASan, UBSan, LSan" tools/dev/run_ctest.sh asan 'threads' 1
 step "build tsan" tools/dev/build.sh tsan tests_unit tests_threads programs &&
     suite "unit and threaded tests under TSan" tools/dev/run_ctest.sh tsan 'unit|threads' 2
