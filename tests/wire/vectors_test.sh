@@ -23,8 +23,12 @@ for row in rows:
     assert tq_wire.unpack([bytes.fromhex(row["hex"]), *payload, b"one too many"]) is None, row["name"]
 PY
 
+mkdir "$fresh/corpus"
+for target in "$top"/tests/fuzz/corpus/*/; do mkdir "$fresh/corpus/$(basename "$target")"; done
 "$top/tools/wire/vectors.py" "$top/idl" --corpus "$fresh/corpus"
-for seed in "$fresh"/corpus/*/vector-*; do
-    name=${seed#"$fresh/corpus/"}
-    cmp "$seed" "$top/tests/wire/seeds/$name"
+seeds=0
+for seed in "$fresh"/corpus/*/vector_*; do
+    cmp "$seed" "$top/tests/fuzz/corpus/${seed#"$fresh/corpus/"}"
+    seeds=$((seeds + 1))
 done
+[ "$seeds" -ge 50 ]

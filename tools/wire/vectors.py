@@ -3,7 +3,7 @@
 that shares nothing with ours.
 
     vectors.py IDL_DIR               prints the vectors as JSON
-    vectors.py IDL_DIR --corpus DIR  writes them as seed files, a folder for each type
+    vectors.py IDL_DIR --corpus DIR  writes them as seeds into the folders of the fuzz targets there
     vectors.py IDL_DIR --header FILE the same as a C table, for tests/wire/vectors_test.c
 
 Messages of tq.wire, and those of tq.v1 that a backend needs, are written by hand; every other message of tq.v1 gets each of its
@@ -188,18 +188,25 @@ def vectors(find):
     return rows
 
 
+def snake(name):
+    return "".join("_" + c.lower() if c.isupper() else c for c in name)[1:]
+
+
 def write_corpus(rows, folder):
-    """A folder for each type: envelope, hello, ...; the fuzz target of the same name starts from it."""
+    """Beside the other seeds of each fuzz target that reads such bytes as they are: envelope (whole frames), bulk_address,
+    bulk_read, bulk_piece, and one for every request of a service."""
     for row in rows:
-        place = pathlib.Path(folder) / row["type"].rsplit(".", 1)[-1].lower()
-        place.mkdir(parents=True, exist_ok=True)
-        (place / ("vector-" + row["name"].replace(" ", "-"))).write_bytes(bytes.fromhex(row["hex"]))
+        package, _, short = row["type"].rpartition(".")
+        target = {"": "envelope", "tq.wire": snake(short), "tq.v1": "tq_v1_" + snake(short)}[package]
+        place = pathlib.Path(folder) / target
+        if place.is_dir() and (package != "tq.wire" or short.startswith("Bulk")):
+            (place / ("vector_" + row["name"].lower().replace(" ", "_"))).write_bytes(bytes.fromhex(row["hex"]))
 
 
 def c_symbol(full_name):
     """protobuf-c's name of a message's descriptor."""
     parts = full_name.split(".")
-    parts[-1] = "".join("_" + c.lower() if c.isupper() else c for c in parts[-1])[1:]
+    parts[-1] = snake(parts[-1])
     return "__".join(parts) + "__descriptor"
 
 
