@@ -13,6 +13,7 @@ enum { PROGRESS_IN_A_TURN = 16 };
 static const int64_t spin_ns = INT64_C(50000);          /* a wake-up costs about as much; no longer, cores are few */
 static const int64_t heartbeat_ns = INT64_C(500000000); /* the longest sleep */
 static const int64_t look_ns = INT64_C(5000000);        /* a busy loop looks for deaths this often */
+static const int64_t listen_every_ns = INT64_C(100000000);
 static const int64_t closing_ns = INT64_C(5000000000);
 
 /* ---- one turn ---- */
@@ -64,6 +65,13 @@ static int64_t run_timers(struct tq_bulk *bulk, int64_t now_ns)
         if (tq_memory_quarantine_is_full(&bulk->memory))
             tq_owner_relieve(&bulk->loop.owner);
     }
+    if (bulk->loop.listen_ns <= now_ns) {
+        bulk->loop.listen_ns = now_ns + listen_every_ns;
+        tq_peers_listen(bulk, now_ns);
+    }
+    bool reads = next_ns != INT64_MAX;
+    if (reads && bulk->loop.listen_ns < next_ns)
+        next_ns = bulk->loop.listen_ns;
     return owner_ns < next_ns ? owner_ns : next_ns;
 }
 

@@ -8,6 +8,9 @@
 
 enum { FIRST_SWEEP = 64 };
 
+static const int64_t silence_ns = INT64_C(500000000); /* a stopped owner pays it, too: a reconnect, no more */
+static const int64_t avoid_shm_ns = INT64_C(30000000000);
+
 struct view {
     struct tq_view *handle;
     const uint8_t *ptr;
@@ -112,6 +115,28 @@ void tq_peers_sweep(struct tq_bulk *bulk, bool all)
             peer_close(peer);
             cursor = 0; /* the map has changed */
         }
+}
+
+static void listen_to(struct tq_peer *peer, int64_t now_ns)
+{
+    struct tq_bulk *bulk = peer->party.bulk;
+    struct tq_error why;
+    if (peer->avoid_shm_until_ns == 0 && peer->link.pace == &tq_pace_shm && peer->address.port != 0 &&
+        tq_link_is_silent(&peer->link, now_ns, silence_ns)) {
+        peer->avoid_shm_until_ns = now_ns + avoid_shm_ns;
+        (void)tq_fail(&why, TQ_UNAVAILABLE, "SILENT", "no answer over shared memory");
+        tq_reader_failed(&bulk->loop.reader, &peer->link, &why);
+    } else if (peer->avoid_shm_until_ns != 0 && now_ns > peer->avoid_shm_until_ns && tq_link_is_idle(&peer->link)) {
+        peer->avoid_shm_until_ns = 0;
+        tq_reader_cancel(&bulk->loop.reader, &peer->link);
+    }
+}
+
+void tq_peers_listen(struct tq_bulk *bulk, int64_t now_ns)
+{
+    size_t cursor = 0;
+    for (struct tq_peer *peer; (peer = tq_map_next(&bulk->loop.peers, &cursor)) != NULL;)
+        listen_to(peer, now_ns);
 }
 
 /* ---- views ---- */

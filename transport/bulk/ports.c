@@ -52,7 +52,7 @@ static tq_status reader_open(void *self, struct tq_link *link, struct tq_error *
     const tq_wire_BulkAddress *address = &peer->address;
     const struct tq_bytes worker = { address->worker.bytes, address->worker.size };
     tq_status status = TQ_UNAVAILABLE;
-    if (peer->party.watch_fd >= 0) /* proved to be on this machine */
+    if (peer->party.watch_fd >= 0 && peer->avoid_shm_until_ns == 0) /* proved to be on this machine */
         status = tq_endpoint_open(bulk->ucx, TQ_UCX_ASKING, worker, &peer->party, &peer->party.endpoint, err);
     if (status != TQ_OK && address->port != 0)
         status = tq_endpoint_connect(bulk->ucx, address->ipv4, (uint16_t)address->port, &peer->party,

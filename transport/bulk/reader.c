@@ -50,6 +50,12 @@ bool tq_link_is_idle(const struct tq_link *link)
     return tq_list_empty(&link->waiting) && tq_list_empty(&link->asked) && tq_list_empty(&link->adrift);
 }
 
+bool tq_link_is_silent(const struct tq_link *link, int64_t now_ns, int64_t silence_ns)
+{
+    return link->state == TQ_LINK_UP && link->flying > 0 && link->receiving == 0 &&
+           now_ns - link->heard_ns > silence_ns;
+}
+
 static void link_move(struct tq_link *link, enum tq_link_state to)
 {
     static const unsigned next[TQ_LINK_STATES] = {
@@ -192,6 +198,8 @@ static uint64_t time_left_us(const struct tq_reader *reader, const struct tq_tra
 static tq_status ask_next(struct tq_reader *reader, struct tq_transfer *transfer, struct tq_error *err)
 {
     struct tq_link *link = transfer->link;
+    if (link->flying == 0)
+        link->heard_ns = tq_seam_now_ns(reader->seam);
     tq_wire_BulkRead message = tq_wire_BulkRead_init_zero;
     uint8_t bytes[tq_wire_BulkRead_size];
     message.transfer = transfer->id;
@@ -210,13 +218,17 @@ static tq_status ask_next(struct tq_reader *reader, struct tq_transfer *transfer
     return reader->port.ask(reader->port.self, link, bytes, stream.bytes_written, err);
 }
 
-/* Skips pieces that came before the link was rebuilt. Whether one is left that fits into the window. */
+/* Skips pieces that came before the link was rebuilt. Whether one is left and a quarter of the window is free: so that
+ * small pieces are asked for several in a message. */
 static bool has_next(struct tq_reader *reader, struct tq_transfer *transfer)
 {
     while (transfer->next_piece < transfer->n_pieces && transfer->pieces[transfer->next_piece].state != TQ_PIECE_OPEN)
         transfer->next_piece++;
-    return transfer->next_piece < transfer->n_pieces &&
-           window_has_room(reader, transfer->link, transfer->pieces[transfer->next_piece].len);
+    if (transfer->next_piece == transfer->n_pieces)
+        return false;
+    uint64_t quarter = transfer->link->pace->window_bytes / 4;
+    uint64_t len = transfer->pieces[transfer->next_piece].len;
+    return window_has_room(reader, transfer->link, len > quarter ? len : quarter);
 }
 
 static bool open_link(struct tq_reader *reader, struct tq_link *link)
@@ -326,6 +338,7 @@ struct tq_piece *tq_reader_announced(struct tq_reader *reader, struct tq_bytes h
         return NULL;
     struct tq_transfer *transfer = piece->transfer;
     struct tq_link *link = transfer->link;
+    link->heard_ns = tq_seam_now_ns(reader->seam);
     if (header.status != 0) {
         refused(reader, transfer, piece, header.status);
     } else if (len != piece->len || header.length != piece->len) { /* UCX aborts on a longer message */
@@ -363,6 +376,7 @@ void tq_reader_received(struct tq_reader *reader, struct tq_piece *piece, tq_sta
     struct tq_link *link = transfer->link;
     TQ_ASSERT(piece->state == TQ_PIECE_RECEIVING && transfer->receiving > 0 && link->receiving > 0);
     take_off(piece);
+    link->heard_ns = tq_seam_now_ns(reader->seam);
     transfer->receiving--;
     link->receiving--;
     piece->state = status == TQ_OK ? TQ_PIECE_HERE : TQ_PIECE_OPEN;

@@ -57,6 +57,7 @@ struct tq_link {
     uint32_t flying; /* pieces asked for or being received */
     uint64_t flying_bytes;
     uint32_t receiving;       /* of all transfers, adrift ones too */
+    int64_t heard_ns;         /* when the owner last answered, or was asked after a pause */
     bool closed;              /* the endpoint is gone; receives may still have to call back */
     struct tq_error why;      /* of the failure that closes it; OK: closed by ourselves */
     struct tq_bytes reply_to; /* our encoded address for this link; the port's, from open to closed */
@@ -90,6 +91,8 @@ void tq_reader_received(struct tq_reader *reader, struct tq_piece *piece, tq_sta
 
 /* The endpoint reports an error. */
 void tq_reader_failed(struct tq_reader *reader, struct tq_link *link, const struct tq_error *why);
+/* Whether pieces were asked for and for so long nothing at all has come. */
+bool tq_link_is_silent(const struct tq_link *link, int64_t now_ns, int64_t silence_ns);
 /* The endpoint is gone. */
 void tq_reader_closed(struct tq_reader *reader, struct tq_link *link);
 /* The transfer's deadline has passed. */

@@ -35,7 +35,8 @@ struct tq_peer {
     uint8_t reply_to[TQ_REPLY_TO_MAX];
     bool dead;
     bool mapper_failed;
-    uint32_t copying; /* transfers that use views */
+    int64_t avoid_shm_until_ns; /* it did not answer over shared memory; 0: it does */
+    uint32_t copying;           /* transfers that use views */
     struct tq_endpoint *mapper;
     struct tq_map views; /* by region */
     size_t sweep_at;
@@ -79,7 +80,7 @@ struct tq_bulk {
         struct tq_map peers;   /* by process */
         struct tq_list copying;
         int deaths_fd; /* epoll over the watches */
-        int64_t trim_ns;
+        int64_t trim_ns, listen_ns;
         bool closing;
     } loop;
 };
@@ -91,6 +92,9 @@ struct tq_peer *tq_peer_find(struct tq_bulk *bulk, const tq_wire_BulkAddress *ad
 /* Gives each arena source of the transfer a view where it can be mapped. Fails where the view proves the source wrong.
  */
 TQ_MUST_CHECK tq_status tq_peer_map_sources(struct tq_peer *peer, struct tq_transfer *transfer, struct tq_error *err);
+/* Moves links that get no answer over shared memory to TCP, and back after a while: somebody who was killed while he
+ * wrote into the owner's queue has blocked it for all. */
+void tq_peers_listen(struct tq_bulk *bulk, int64_t now_ns);
 /* Forgets peers that are down and unused; all of them when `all` says so. */
 void tq_peers_sweep(struct tq_bulk *bulk, bool all);
 /* The process of the party has ended. */
