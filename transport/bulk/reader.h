@@ -38,8 +38,8 @@ struct tq_reader_port {
 
 enum tq_link_state { TQ_LINK_DOWN, TQ_LINK_UP, TQ_LINK_CLOSING, TQ_LINK_STATES };
 
-/* How much of a link may be under way. Over shared memory it is so little that the answers of several owners fit into
- * our receive queue (2 MiB): else an owner could not get its bytes back from UCX while we are stopped. */
+/* How much of a link may be under way. Over shared memory it is so little that it fits into the queue of the link's
+ * worker (2 MiB): else an owner could not get its bytes back from UCX while we are stopped. */
 struct tq_pace {
     size_t piece_bytes;
     uint64_t window_bytes;
