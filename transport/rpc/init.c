@@ -2,22 +2,12 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <zmq.h>
+
+#include "transport/base/environment.h"
 
 static atomic_bool forked;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-/* Read by UCX when its context is made. POSIX_ERROR_HANDLING cannot be set in any other way: shared memory with
- * detection of dead peers. HANDLE_ERRORS: a library's signal handlers have no place in an application. */
-static const struct {
-    const char *name, *value;
-} environment[] = {
-    { "UCX_POSIX_ERROR_HANDLING", "y" },
-    { "UCX_KEEPALIVE_INTERVAL", "500ms" },
-    { "UCX_HANDLE_ERRORS", "none" },
-    { "UCX_WARN_UNUSED_ENV_VARS", "n" },
-};
 
 static void mark_forked(void)
 {
@@ -26,8 +16,7 @@ static void mark_forked(void)
 
 static void prepare(void)
 {
-    for (size_t i = 0; i < sizeof(environment) / sizeof(environment[0]); i++)
-        setenv(environment[i].name, environment[i].value, 0);
+    tq_environment_prepare();
     pthread_atfork(NULL, NULL, mark_forked);
 }
 
