@@ -85,14 +85,13 @@ static tq_status open_server(struct tq_controller *controller, const struct tq_c
     tq_status status = tq_server_open(controller->runtime, &server, &controller->server, err);
     if (status == TQ_OK)
         status = add_services(controller, err);
-    if (status == TQ_OK)
+    if (status == TQ_OK) {
+        tq_controller_begin(controller); /* its timers first: the loop may serve a fetch before anything posted to it */
         status = tq_server_start(controller->server, err);
-    if (status != TQ_OK)
-        return status;
-    bool posted = tq_server_post(controller->server, tq_controller_begin, controller);
-    TQ_ASSERT(posted); /* it has just started */
-    tq_health_watch(&controller->health);
-    return TQ_OK;
+    }
+    if (status == TQ_OK)
+        tq_health_watch(&controller->health);
+    return status;
 }
 
 tq_status tq_controller_open(const struct tq_controller_opts *opts, struct tq_controller **out_controller,

@@ -45,9 +45,8 @@ static void due(void *user)
     tq_controller_settle(controller);
 }
 
-void tq_controller_begin(void *user)
+void tq_controller_begin(struct tq_controller *controller)
 {
-    struct tq_controller *controller = user;
     controller->tick = (struct tq_server_timer){ .fire = tick, .user = controller };
     controller->due = (struct tq_server_timer){ .fire = due, .user = controller };
     tick(controller);

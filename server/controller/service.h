@@ -54,8 +54,8 @@ struct tq_controller {
 
 /* Adds the service to controller->server. */
 TQ_MUST_CHECK tq_status tq_controller_serve(struct tq_controller *controller, struct tq_error *err);
-/* Starts the timers; on the loop thread. */
-void tq_controller_begin(void *controller);
+/* Sets and arms the timers: before the server starts. */
+void tq_controller_begin(struct tq_controller *controller);
 /* Ends parked fetches and parks no more; on the loop thread. */
 void tq_controller_stop_waiting(void *controller);
 /* Frees the fetches that were never answered. After the server is closed. */
