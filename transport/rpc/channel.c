@@ -193,10 +193,10 @@ struct tq_call *tq_channel_take_call_locked(struct tq_channel *channel)
         channel->n_spare--;
         return tq_container_of(node, struct tq_call, node);
     }
-    struct tq_call *call = tq_seam_alloc(channel->runtime->seam, sizeof(*call));
+    struct tq_call *call = tq_seam_alloc(channel->seam, sizeof(*call));
     if (call == NULL)
         return NULL;
-    call->request.seam = channel->runtime->seam;
+    call->request.seam = channel->seam;
     tq_list_init(&call->node);
     return call;
 }
@@ -209,7 +209,7 @@ void tq_channel_return_call_locked(struct tq_channel *channel, struct tq_call *c
         tq_list_add_head(&channel->spare, &call->node);
     } else {
         tq_call_fini(call);
-        tq_seam_free(channel->runtime->seam, call);
+        tq_seam_free(channel->seam, call);
     }
 }
 
@@ -225,6 +225,8 @@ void tq_channel_settle_locked(struct tq_channel *channel, struct tq_list *out_as
             call->waiter->done = true;
             if (!call->waiter->polls)
                 pthread_cond_signal(&call->waiter->wake);
+            else if (channel->sleeping)
+                wake_poller_locked(channel); /* we are another thread, and took what its poll() waits for */
         }
     }
 }

@@ -1,5 +1,6 @@
 /* Many threads on one channel, cancellation, drain, closing at any moment, and what may not be called where. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -11,7 +12,8 @@
 #include "tq/init.h"
 #include "transport/base/log.h"
 
-#define MS INT64_C(1000000)
+#define MS          INT64_C(1000000)
+#define SLEPT_ON_NS (400 * MS) /* keep-alives come after 1 s */
 
 struct fixture {
     struct tq_runtime *server_runtime, *client_runtime;
@@ -114,6 +116,38 @@ static void sixteen_threads_share_a_channel(void **state)
 }
 
 /* ---- cancel ---- */
+
+struct canceller {
+    pthread_t thread;
+    atomic_bool stop;
+};
+
+static void *cancel_unknown_calls(void *arg)
+{
+    struct canceller *canceller = arg;
+    while (!atomic_load(&canceller->stop))
+        tq_call_cancel(f.channel, 1);
+    return NULL;
+}
+
+/* The other thread may swallow what the caller sleeps for; then it has to wake it. */
+static void a_caller_is_woken_when_another_thread_took_its_reply(void **state)
+{
+    (void)state;
+    struct canceller canceller = { .stop = false };
+    struct tq_error err;
+    int64_t worst_ns = 0;
+    assert_int_equal(pthread_create(&canceller.thread, NULL, cancel_unknown_calls, &canceller), 0);
+    for (unsigned i = 0; i < 2000 && worst_ns < SLEPT_ON_NS; i++) {
+        int64_t begin_ns = tq_now_ns();
+        echo_call(f.channel, ECHO_IDEMPOTENT, ECHO_ANSWER, i, 5000, &err);
+        int64_t took_ns = tq_now_ns() - begin_ns;
+        worst_ns = took_ns > worst_ns ? took_ns : worst_ns;
+    }
+    atomic_store(&canceller.stop, true);
+    pthread_join(canceller.thread, NULL);
+    assert_true(worst_ns < SLEPT_ON_NS);
+}
 
 static void cancels_once_and_tells_the_server(void **state)
 {
@@ -435,6 +469,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
     const struct CMUnitTest tests[] = {
         TEST(sixteen_threads_share_a_channel),
+        TEST(a_caller_is_woken_when_another_thread_took_its_reply),
         TEST(cancels_once_and_tells_the_server),
         TEST(a_dropped_future_cancels),
         TEST(a_blocking_call_in_a_callback_is_refused),
