@@ -30,7 +30,7 @@ struct tq_waiter {
 
 struct tq_channel {
     struct tq_runtime *runtime; /* until it is closed */
-    const struct tq_seam *seam;
+    const struct tq_seam *seam; /* outlives the runtime: for whoever still holds the channel */
     const struct tq_carrier *carrier;
     char *address;
     atomic_uint holds;

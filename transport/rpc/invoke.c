@@ -82,7 +82,7 @@ static tq_status prepare(struct tq_channel *channel, const struct tq_method *met
     if (call == NULL)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "%s: no memory for a call", method->name);
     call->channel = channel;
-    status = fill_call(call, method, request, opts, channel->runtime->seam, err);
+    status = fill_call(call, method, request, opts, channel->seam, err);
     if (status != TQ_OK) {
         pthread_mutex_lock(&channel->lock);
         tq_channel_return_call_locked(channel, call);
@@ -94,6 +94,16 @@ static tq_status prepare(struct tq_channel *channel, const struct tq_method *met
 }
 
 /* ---- blocking ---- */
+
+/* Callbacks are the driver's. Unlocks meanwhile. */
+static void pass_on_locked(struct tq_channel *channel, struct tq_list *out_async)
+{
+    if (tq_list_empty(out_async))
+        return;
+    pthread_mutex_unlock(&channel->lock);
+    tq_driver_finish(&channel->runtime->driver, out_async);
+    pthread_mutex_lock(&channel->lock);
+}
 
 /* Waits until the waiter's call has ended; takes the poller's role while it is free. */
 static void wait_locked(struct tq_channel *channel, struct tq_waiter *waiter, struct tq_list *out_async)
@@ -110,11 +120,7 @@ static void wait_locked(struct tq_channel *channel, struct tq_waiter *waiter, st
             continue;
         }
         tq_channel_progress_locked(channel, out_async);
-        if (!tq_list_empty(out_async)) { /* callbacks are the driver's */
-            pthread_mutex_unlock(&channel->lock);
-            tq_driver_finish(&channel->runtime->driver, out_async);
-            pthread_mutex_lock(&channel->lock);
-        }
+        pass_on_locked(channel, out_async);
         if (!waiter->done)
             tq_channel_sleep_locked(channel);
     }
@@ -132,7 +138,7 @@ static tq_status submit_and_wait(struct tq_channel *channel, struct tq_call *cal
     pthread_mutex_lock(&channel->lock);
     call->waiter = &waiter;
     channel->n_users++;
-    tq_status status = tq_client_submit(&channel->core, call, tq_seam_now_ns(channel->runtime->seam), err);
+    tq_status status = tq_client_submit(&channel->core, call, tq_seam_now_ns(channel->seam), err);
     if (status != TQ_OK) {
         tq_channel_return_call_locked(channel, call);
     } else {
@@ -142,10 +148,10 @@ static tq_status submit_and_wait(struct tq_channel *channel, struct tq_call *cal
             tq_channel_nudge_locked(channel, &finished);
         wait_locked(channel, &waiter, &finished);
     }
+    pass_on_locked(channel, &finished);
     if (--channel->n_users == 0 && channel->core.closed)
         pthread_cond_broadcast(&channel->quiet);
-    pthread_mutex_unlock(&channel->lock);
-    tq_driver_finish(&channel->runtime->driver, &finished);
+    pthread_mutex_unlock(&channel->lock); /* from here on the runtime may be closed: only what we hold is left */
     pthread_cond_destroy(&waiter.wake);
     return status;
 }
@@ -166,7 +172,7 @@ tq_status tq_call(struct tq_channel *channel, const struct tq_method *method, co
         tq_channel_hold(channel);
         status = submit_and_wait(channel, call, &reply->error);
         if (status == TQ_OK) {
-            tq_reply_from_call(call, channel->runtime->seam, reply);
+            tq_reply_from_call(call, channel->seam, reply);
             pthread_mutex_lock(&channel->lock);
             tq_channel_return_call_locked(channel, call);
             pthread_mutex_unlock(&channel->lock);
@@ -199,7 +205,7 @@ tq_status tq_call_cb(struct tq_channel *channel, const struct tq_method *method,
     pthread_mutex_lock(&channel->lock);
     channel->core.defers = on_driver && channel->poller == TQ_POLLER_DRIVER; /* it looks again before it sleeps */
     if (status == TQ_OK)
-        status = tq_client_submit(&channel->core, call, tq_seam_now_ns(channel->runtime->seam), err);
+        status = tq_client_submit(&channel->core, call, tq_seam_now_ns(channel->seam), err);
     channel->core.defers = false;
     if (status != TQ_OK) {
         tq_channel_return_call_locked(channel, call);
@@ -233,7 +239,7 @@ void tq_call_cancel(struct tq_channel *channel, uint64_t call_id)
         return;
     pthread_mutex_lock(&channel->lock);
     if (!channel->core.closed)
-        tq_client_cancel(&channel->core, call_id, tq_seam_now_ns(channel->runtime->seam));
+        tq_client_cancel(&channel->core, call_id, tq_seam_now_ns(channel->seam));
     tq_channel_nudge_locked(channel, &finished);
     pthread_mutex_unlock(&channel->lock);
     tq_driver_finish(&channel->runtime->driver, &finished);
