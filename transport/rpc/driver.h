@@ -1,7 +1,7 @@
 /* transport/rpc/driver.h: the thread that makes progress for channels while nobody blocks on them, and runs callbacks.
  * It starts with the first asynchronous call or tq_channel_keep.
  * Owns: the thread, the list of finished asynchronous calls. Threads: any, except where it says driver thread.
- * Locks: driver.lock before a channel's lock. */
+ * Locks: a channel's lock before driver.lock; the driver never takes a channel's lock under its own. */
 #ifndef TQ_RPC_DRIVER_H
 #define TQ_RPC_DRIVER_H
 
