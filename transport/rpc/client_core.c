@@ -208,7 +208,8 @@ static bool fits_peer(struct tq_client_core *core, struct tq_call *call)
     if (call->request.len <= limits->body_bytes && frames <= limits->inline_frames &&
         inline_bytes <= limits->inline_bytes)
         return true;
-    tq_client_fail(core, call, TQ_INVALID_ARGUMENT, TQ_OUTCOME_NOT_STARTED, "PEER_LIMIT",
+    tq_client_fail(core, call, TQ_INVALID_ARGUMENT, call->attempt > 0 ? TQ_OUTCOME_UNKNOWN : TQ_OUTCOME_NOT_STARTED,
+                   "PEER_LIMIT",
                    "request of %zu bytes with %zu frames of %llu bytes: %s takes %u bytes, %u frames of %llu bytes",
                    call->request.len, frames, (unsigned long long)inline_bytes, core->address, limits->body_bytes,
                    limits->inline_frames, (unsigned long long)limits->inline_bytes);
@@ -363,8 +364,13 @@ void tq_client_cancel(struct tq_client_core *core, uint64_t call_id, int64_t now
 /* The peer has no such session, so it has not begun: say hello again and send again. */
 static bool send_after_hello(struct tq_client_core *core, struct tq_link *link, struct tq_call *call, int64_t now_ns)
 {
-    if (strcmp(call->error.reason, "NO_SESSION") != 0 || call->state != TQ_CALL_SENT || call->link != link ||
-        ++call->greetings > GREETINGS_MAX)
+    if (strcmp(call->error.reason, "NO_SESSION") != 0)
+        return false;
+    if (call->state == TQ_CALL_RESTING || call->state == TQ_CALL_QUEUED) { /* it will be sent again anyway */
+        tq_error_clear(&call->error);
+        return true;
+    }
+    if (call->state != TQ_CALL_SENT || call->link != link || ++call->greetings > GREETINGS_MAX)
         return false;
     tq_client_unsend(core, call);
     tq_error_clear(&call->error);
@@ -391,6 +397,8 @@ static void on_reply(struct tq_client_core *core, struct tq_link *link, const tq
         tq_wire_unpack_error(envelope->status, body, &call->error);
         if (send_after_hello(core, link, call, now_ns))
             return;
+        if (call->attempt > 1 && call->error.outcome == TQ_OUTCOME_NOT_STARTED)
+            call->error.outcome = TQ_OUTCOME_UNKNOWN; /* true of this attempt only: an earlier one may have begun */
     } else {
         call->answer_at = (size_t)(body.ptr - message->head.ptr);
         tq_inbound_move(&call->answer, message);

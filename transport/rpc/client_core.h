@@ -37,6 +37,7 @@ struct tq_link {
     int64_t heard_ns, spoke_ns;
     int64_t asked_ns; /* when the keep-alive without an answer was sent; 0: none */
     uint64_t hello_id, peer_epoch;
+    int64_t greeted_ns; /* when the hello was sent */
 };
 
 /* What the core wants done. Called under the core's lock; must not call back into it. */
@@ -137,6 +138,8 @@ void tq_client_fail(struct tq_client_core *core, struct tq_call *call, tq_status
 void tq_client_fail_waiting(struct tq_client_core *core, const struct tq_error *error);
 /* The attempt is over without an answer: lost with its link, or timed out. */
 void tq_client_attempt_over(struct tq_client_core *core, struct tq_call *call, bool timed_out, int64_t now_ns);
+/* The peer greeted this link as the first of a new session: attempts sent before the greeting will not be answered. */
+void tq_client_session_lost(struct tq_client_core *core, const struct tq_link *greeted, int64_t now_ns);
 int64_t tq_client_attempt_due_ns(const struct tq_call *call, int64_t now_ns);
 void tq_client_call_due(struct tq_client_core *core, struct tq_call *call, int64_t now_ns);
 void tq_client_on_lookup_reply(struct tq_client_core *core, const tq_wire_Envelope *envelope, struct tq_bytes body);

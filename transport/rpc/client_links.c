@@ -123,6 +123,7 @@ void tq_client_greet(struct tq_client_core *core, struct tq_link *link, int64_t 
     snprintf(hello.name, sizeof(hello.name), "%s", core->who->name);
     link_move(link, TQ_LINK_GREETING);
     link->hello_id = core->next_id++;
+    link->greeted_ns = now_ns;
     link->give_up_ns = now_ns + patience_ns(core);
     (void)tq_client_send_control(core, link, tq_wire_Kind_KIND_HELLO, link->hello_id, tq_wire_Hello_fields, &hello,
                                  now_ns); /* not sent: given up in time */
@@ -220,8 +221,10 @@ static void on_hello_reply(struct tq_client_core *core, struct tq_link *link, co
     core->peer_epoch = link->peer_epoch = envelope->epoch;
     core->dial_failures = 0;
     core->redial_ns = now_ns;
-    core->last_ready_ns = now_ns;
     link_move(link, TQ_LINK_READY);
+    if (!hello.resumed && core->last_ready_ns != INT64_MIN)
+        tq_client_session_lost(core, link, now_ns);
+    core->last_ready_ns = now_ns;
     tq_client_pump(core, now_ns);
 }
 

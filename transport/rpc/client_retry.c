@@ -131,6 +131,24 @@ void tq_client_attempt_over(struct tq_client_core *core, struct tq_call *call, b
     }
 }
 
+void tq_client_session_lost(struct tq_client_core *core, const struct tq_link *greeted, int64_t now_ns)
+{
+    for (unsigned i = 0; i < TQ_LINKS_MAX; i++) {
+        struct tq_link *link = &core->links[i];
+        if (link->n_calls == 0)
+            continue;
+        tq_list_each_safe (node, &link->calls) {
+            struct tq_call *call = tq_container_of(node, struct tq_call, node);
+            if (call->sent_ns > greeted->greeted_ns)
+                continue; /* another link was quicker: it may have been sent to the new session */
+            call->sent_serial = greeted->serial - 1; /* it has just spoken: no fresher link is needed */
+            tq_client_attempt_over(core, call, false, now_ns);
+        }
+        if (link->state == TQ_LINK_SUSPECT && link->n_calls == 0)
+            tq_client_lose(core, link, now_ns);
+    }
+}
+
 /* The call's timer fired; it is out of the heap. */
 void tq_client_call_due(struct tq_client_core *core, struct tq_call *call, int64_t now_ns)
 {

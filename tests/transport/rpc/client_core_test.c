@@ -403,6 +403,104 @@ static void says_hello_again_when_the_session_is_gone(void **state)
     assert_ended(TQ_UNAVAILABLE, TQ_OUTCOME_NOT_STARTED, "NO_SESSION");
 }
 
+/* The peer answers a keep-alive that it has no such session, and greets it as a new one. */
+static void renew_session(unsigned link)
+{
+    tq_wire_HelloReply reply = good_hello();
+    answer_error(link, tq_wire_Kind_KIND_KEEPALIVE, 1, TQ_UNAVAILABLE, "NO_SESSION");
+    assert_int_equal(last_sent()->kind, tq_wire_Kind_KIND_HELLO);
+    reply.resumed = false;
+    answer_hello(link, &reply);
+}
+
+static void ends_attempts_with_their_session(void **state)
+{
+    (void)state;
+    struct tq_channel_opts opts = { .sockets = 2 };
+    open_stage(&opts);
+    submit(ECHO_ONCE, 100000 * MS);
+    connect_link(0);
+    submit(ECHO_ONCE, 100000 * MS);
+    connect_link(1);
+    submit(ECHO_IDEMPOTENT, 100000 * MS);
+    uint64_t repeated = last_sent()->call_id;
+    assert_int_equal(stage.core.n_sent, 3);
+    assert_int_equal(stage.core.links[1].n_calls, 1);
+    stage.now_ns += 10 * MS;
+    renew_session(0);
+    assert_int_equal(stage.core.n_sent, 0);
+    assert_ended(TQ_UNAVAILABLE, TQ_OUTCOME_UNKNOWN, "CONNECTION_LOST");
+    assert_ended(TQ_UNAVAILABLE, TQ_OUTCOME_UNKNOWN, "CONNECTION_LOST");
+    assert_null(next_ended());
+    answer_error(1, tq_wire_Kind_KIND_REPLY, repeated, TQ_UNAVAILABLE, "NO_SESSION"); /* it is sent again anyway */
+    assert_null(next_ended());
+    while (stage.core.n_sent == 0)
+        wait_until_due();
+    assert_true(stage.now_ns < 2000 * MS);
+    assert_int_equal(stage.n_dials, 2); /* the link that was greeted again will do */
+    assert_int_equal(last_sent()->kind, tq_wire_Kind_KIND_REQUEST);
+    assert_int_equal(last_sent()->call_id, repeated);
+    assert_int_equal(last_sent()->attempt, 2);
+}
+
+/* The answers to two hellos may overtake one another: what was sent in between is in the new session. */
+static void keeps_what_was_sent_to_the_new_session(void **state)
+{
+    (void)state;
+    struct tq_channel_opts opts = { .sockets = 2 };
+    open_stage(&opts);
+    submit(ECHO_ONCE, 100000 * MS);
+    connect_link(0);
+    submit(ECHO_ONCE, 100000 * MS);
+    connect_link(1);
+    answer_error(0, tq_wire_Kind_KIND_KEEPALIVE, 1, TQ_UNAVAILABLE, "NO_SESSION");
+    stage.now_ns += MS;
+    submit(ECHO_ONCE, 100000 * MS);
+    uint64_t kept = last_sent()->call_id;
+    tq_wire_HelloReply reply = good_hello();
+    reply.resumed = false;
+    answer_hello(0, &reply);
+    assert_ended(TQ_UNAVAILABLE, TQ_OUTCOME_UNKNOWN, "CONNECTION_LOST");
+    assert_ended(TQ_UNAVAILABLE, TQ_OUTCOME_UNKNOWN, "CONNECTION_LOST");
+    assert_null(next_ended());
+    answer(1, kept, stage.epoch);
+    assert_ended(TQ_OK, TQ_OUTCOME_NONE, "");
+}
+
+static void keeps_calls_when_the_session_was_resumed(void **state)
+{
+    (void)state;
+    open_stage(NULL);
+    submit(ECHO_ONCE, 100000 * MS);
+    connect_link(0);
+    answer_error(0, tq_wire_Kind_KIND_KEEPALIVE, 1, TQ_UNAVAILABLE, "NO_SESSION");
+    tq_wire_HelloReply reply = good_hello();
+    answer_hello(0, &reply);
+    assert_null(next_ended());
+    assert_int_equal(stage.core.n_sent, 1);
+}
+
+/* A refusal says that its own attempt was not started; an earlier one may have been. */
+static void a_refused_repetition_has_an_unknown_outcome(void **state)
+{
+    (void)state;
+    open_stage(NULL);
+    submit(ECHO_KEYED, 9000 * MS);
+    connect_link(0);
+    uint64_t id = last_sent()->call_id;
+    answer_error(0, tq_wire_Kind_KIND_REPLY, id, TQ_RESOURCE_EXHAUSTED, "FULL");
+    assert_ended(TQ_RESOURCE_EXHAUSTED, TQ_OUTCOME_NOT_STARTED, "FULL");
+    submit(ECHO_KEYED, 9000 * MS);
+    id = last_sent()->call_id;
+    tq_client_down(&stage.core, 0, stage.now_ns);
+    while (stage.n_dials < 2)
+        wait_until_due();
+    connect_link(stage.last_dialled);
+    assert_int_equal(last_sent()->attempt, 2);
+    answer_error(stage.last_dialled, tq_wire_Kind_KIND_REPLY, id, TQ_RESOURCE_EXHAUSTED, "FULL");
+    assert_ended(TQ_RESOURCE_EXHAUSTED, TQ_OUTCOME_UNKNOWN, "FULL");
+}
+
 static void drops_a_link_that_stays_silent(void **state)
 {
     (void)state;
@@ -527,6 +625,10 @@ int main(void)
         TEST(insists_on_the_cluster_that_it_was_given),
         TEST(counts_replies_to_nobody_as_strays),
         TEST(says_hello_again_when_the_session_is_gone),
+        TEST(ends_attempts_with_their_session),
+        TEST(keeps_what_was_sent_to_the_new_session),
+        TEST(keeps_calls_when_the_session_was_resumed),
+        TEST(a_refused_repetition_has_an_unknown_outcome),
         TEST(drops_a_link_that_stays_silent),
         TEST(cancels_once),
         TEST(opens_more_sockets_only_when_busy),

@@ -138,7 +138,8 @@ tq_wire_HelloReply good_hello(void)
                                  .limits = { 1 << 20, 16, 1 << 20 },
                                  .has_credit = true,
                                  .credit = { 100, 1 << 20 },
-                                 .keepalive_ms = 1000 };
+                                 .keepalive_ms = 1000,
+                                 .resumed = stage.core.stats.hellos > 0 };
 }
 
 void connect_link(unsigned link)

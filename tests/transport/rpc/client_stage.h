@@ -49,6 +49,7 @@ void submit(uint32_t method, int64_t timeout_ns);
 /* The peer says something on a link. */
 void hear(unsigned link, const tq_wire_Envelope *envelope, struct tq_packet *packet);
 void answer_hello(unsigned link, const tq_wire_HelloReply *reply);
+/* Of a peer that has kept our session, if there was one. */
 tq_wire_HelloReply good_hello(void);
 /* The link comes up and a good peer answers its hello. */
 void connect_link(unsigned link);
