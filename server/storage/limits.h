@@ -20,6 +20,7 @@
     X(rank, 8, 1, 32, "dimensions of one sample")                                                                      \
     X(inline_bytes, UINT64_C(64) << 20, UINT64_C(1) << 10, UINT64_C(64) << 20, "inline bytes of one answer")           \
     X(session_pins, 4096, 1, UINT64_C(1) << 20, "answers of gets that one session has not released")                   \
+    X(session_pinned_cells, UINT64_C(1) << 22, 1, UINT64_C(1) << 30, "cells that those answers hold")                  \
     X(cleared_samples, 262144, 1, UINT64_C(1) << 24, "cleared samples remembered, to refuse late puts")
 
 struct tq_storage_limits {

@@ -3,7 +3,7 @@
 struct session {
     uint64_t id;
     struct tq_list pins;
-    uint64_t count;
+    uint64_t count, cells;
 };
 
 struct pin {
@@ -57,33 +57,67 @@ static void end_pin(struct tq_pins *pins, struct pin *pin)
     tq_map_remove(&pins->by_id, pin->id);
     tq_list_remove(&pin->in_session);
     pin->session->count--;
+    pin->session->cells -= pin->n;
     for (size_t i = 0; i < pin->n; i++)
         tq_frame_drop(pins->store, pin->frames[i]);
     tq_seam_free(pins->store->seam, pin);
 }
 
-tq_status tq_pins_add(struct tq_pins *pins, uint64_t session_id, struct tq_frame *const *frames, size_t n,
-                      uint64_t *out_pin, struct tq_error *err)
+static tq_status check_room(const struct tq_pins *pins, const struct session *session, size_t n, struct tq_error *err)
 {
-    uint64_t max = pins->store->limits.session_pins;
-    struct session *session = need_session(pins, session_id);
-    if (session != NULL && session->count >= max)
+    const struct tq_storage_limits *limits = &pins->store->limits;
+    if (session->count >= limits->session_pins)
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "SESSION_PINS",
                        "%llu answers of this session are not released; expected fewer than %llu",
-                       (unsigned long long)session->count, (unsigned long long)max);
-    struct pin *pin = NULL;
-    if (session != NULL)
-        pin = tq_seam_alloc(pins->store->seam, sizeof(*pin) + n * sizeof(struct tq_frame *));
+                       (unsigned long long)session->count, (unsigned long long)limits->session_pins);
+    if (n > limits->session_pinned_cells || session->cells > limits->session_pinned_cells - n)
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "SESSION_PINNED_CELLS",
+                       "%zu cells and %llu that this session has not released; expected at most %llu", n,
+                       (unsigned long long)session->cells, (unsigned long long)limits->session_pinned_cells);
+    return TQ_OK;
+}
+
+static tq_status open_pin(struct tq_pins *pins, struct session *session, size_t n, struct pin **out_pin,
+                          struct tq_error *err)
+{
+    struct pin *pin = tq_seam_alloc(pins->store->seam, sizeof(*pin) + n * sizeof(struct tq_frame *));
     if (pin == NULL || !tq_map_put(&pins->by_id, pins->last_id + 1, pin)) {
         tq_seam_free(pins->store->seam, pin);
-        if (session != NULL)
-            close_session_if_unused(pins, session);
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory to pin %zu cells", n);
     }
     pin->id = ++pins->last_id;
     pin->session = session;
     session->count++;
+    session->cells += n;
     tq_list_add_tail(&session->pins, &pin->in_session);
+    *out_pin = pin;
+    return TQ_OK;
+}
+
+/* A pin has room for the frames that are there, not for all that were asked for. */
+static size_t count_frames(struct tq_frame *const *frames, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += frames[i] != NULL;
+    return count;
+}
+
+tq_status tq_pins_add(struct tq_pins *pins, uint64_t session_id, struct tq_frame *const *frames, size_t n,
+                      uint64_t *out_pin, struct tq_error *err)
+{
+    struct session *session = need_session(pins, session_id);
+    if (session == NULL)
+        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for the pins of a session");
+    size_t count = count_frames(frames, n);
+    struct pin *pin = NULL;
+    tq_status status = check_room(pins, session, count, err);
+    if (status == TQ_OK)
+        status = open_pin(pins, session, count, &pin, err);
+    if (status != TQ_OK) {
+        close_session_if_unused(pins, session);
+        return status;
+    }
     for (size_t i = 0; i < n; i++)
         if (frames[i] != NULL)
             pin->frames[pin->n++] = tq_frame_hold(frames[i]);

@@ -18,8 +18,7 @@ void tq_pins_init(struct tq_pins *pins, struct tq_store *store);
 void tq_pins_fini(struct tq_pins *pins);
 
 /* Holds the frames (NULL entries are skipped) until the pin ends. Fails with RESOURCE_EXHAUSTED (SESSION_PINS,
- * NO_MEMORY).
- */
+ * SESSION_PINNED_CELLS, NO_MEMORY). */
 TQ_MUST_CHECK tq_status tq_pins_add(struct tq_pins *pins, uint64_t session, struct tq_frame *const *frames, size_t n,
                                     uint64_t *out_pin, struct tq_error *err);
 /* False when the session has no such pin. */
