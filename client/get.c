@@ -70,17 +70,68 @@ static tq_status start_flight(struct get *get, size_t s, bool alone, struct tq_e
     return tq_fail_no_memory(err);
 }
 
-static tq_status add_answer(struct get *get, struct tq_share *share, struct flight *flight, struct tq_error *err)
+/* ---- pins ---- */
+
+static void ignore(void *user, struct tq_reply *reply)
 {
-    if (get->n_answers == get->capacity) {
-        size_t capacity = get->capacity == 0 ? get->shares.n : get->capacity * 2;
-        struct tq_answer *grown = tq_arena_array(get->arena, capacity, sizeof(*grown));
-        if (grown == NULL)
-            return tq_fail_no_memory(err);
-        if (get->n_answers > 0)
-            memcpy(grown, get->answers, get->n_answers * sizeof(*grown));
-        get->answers = grown;
-        get->capacity = capacity;
+    (void)user;
+    (void)reply;
+}
+
+/* Without waiting: a pin that is not given back ends with our session. */
+static void release_pin(struct get *get, const struct tq_share *share, const Tq__V1__GetResponse *message)
+{
+    if (message == NULL || message->pin == 0)
+        return;
+    uint64_t pin = message->pin;
+    Tq__V1__ReleaseRequest request = TQ__V1__RELEASE_REQUEST__INIT;
+    request.n_pin = 1;
+    request.pin = &pin;
+    struct tq_call_opts opts = { .deadline_ns = tq_deadline_after_ms(RELEASE_TIMEOUT_MS) };
+    tq_status started = tq_v1_storage_release_cb(share->unit->channel, &request, &opts, ignore, NULL, NULL, NULL);
+    (void)started; /* as above */
+    get->stats.calls++;
+}
+
+/* The answer is not wanted, but what the unit pinned for it is ours to give back. */
+static void forgo_flight(struct get *get, size_t s)
+{
+    struct flight *flight = &get->flights[s];
+    if (flight->reply.error.status == TQ_OK)
+        release_pin(get, &get->shares.share[s], tq_v1_storage_get_response(&flight->reply));
+    tq_reply_drop(&flight->reply);
+}
+
+static void release_pins(struct get *get)
+{
+    for (size_t a = 0; a < get->n_answers; a++)
+        release_pin(get, get->answers[a].share, get->answers[a].message);
+}
+
+/* ---- answers ---- */
+
+static bool need_answer(struct get *get)
+{
+    if (get->n_answers < get->capacity)
+        return true;
+    size_t capacity = get->capacity == 0 ? get->shares.n : get->capacity * 2;
+    struct tq_answer *grown = tq_arena_array(get->arena, capacity, sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    if (get->n_answers > 0)
+        memcpy(grown, get->answers, get->n_answers * sizeof(*grown));
+    get->answers = grown;
+    get->capacity = capacity;
+    return true;
+}
+
+static tq_status add_answer(struct get *get, size_t s, struct tq_error *err)
+{
+    struct tq_share *share = &get->shares.share[s];
+    struct flight *flight = &get->flights[s];
+    if (!need_answer(get)) {
+        forgo_flight(get, s);
+        return tq_fail_no_memory(err);
     }
     struct tq_answer *answer = &get->answers[get->n_answers++];
     *answer = (struct tq_answer){ .share = share, .first = share->next, .n = flight->n };
@@ -105,7 +156,7 @@ static tq_status judge_flight(struct get *get, size_t s, struct tq_error *err)
     struct flight *flight = &get->flights[s];
     tq_status status = flight->reply.error.status;
     if (status == TQ_OK)
-        return add_answer(get, share, flight, err);
+        return add_answer(get, s, err);
     if (can_split(flight)) {
         flight->most = flight->n / 2;
         get->stats.retries++;
@@ -126,7 +177,8 @@ static size_t shares_left(const struct get *get)
     return left;
 }
 
-/* One request for every share that is not done; then their answers. */
+/* One request for every share that is not done; then their answers. None is cancelled when another one failed: a unit
+ * may have pinned cells already, and only its answer names the pin. */
 static tq_status fly_round(struct get *get, struct tq_error *err)
 {
     bool alone = shares_left(get) == 1;
@@ -140,8 +192,6 @@ static tq_status fly_round(struct get *get, struct tq_error *err)
             continue;
         flight->flying = false;
         if (flight->future != NULL) {
-            if (status != TQ_OK)
-                tq_future_cancel(flight->future);
             tq_future_wait(flight->future, &flight->reply);
             tq_future_drop(flight->future);
             flight->future = NULL;
@@ -149,36 +199,9 @@ static tq_status fly_round(struct get *get, struct tq_error *err)
         if (status == TQ_OK)
             status = judge_flight(get, s, err);
         else
-            tq_reply_drop(&flight->reply);
+            forgo_flight(get, s);
     }
     return status;
-}
-
-/* ---- pins ---- */
-
-static void ignore(void *user, struct tq_reply *reply)
-{
-    (void)user;
-    (void)reply;
-}
-
-/* Without waiting: a pin that is not given back ends with our session. */
-static void release_pins(struct get *get)
-{
-    for (size_t a = 0; a < get->n_answers; a++) {
-        const struct tq_answer *answer = &get->answers[a];
-        if (answer->message == NULL || answer->message->pin == 0)
-            continue;
-        uint64_t pin = answer->message->pin;
-        Tq__V1__ReleaseRequest request = TQ__V1__RELEASE_REQUEST__INIT;
-        request.n_pin = 1;
-        request.pin = &pin;
-        struct tq_call_opts opts = { .deadline_ns = tq_deadline_after_ms(RELEASE_TIMEOUT_MS) };
-        tq_status started =
-            tq_v1_storage_release_cb(answer->share->unit->channel, &request, &opts, ignore, NULL, NULL, NULL);
-        (void)started; /* as above */
-        get->stats.calls++;
-    }
 }
 
 static void get_fini(struct get *get)

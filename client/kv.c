@@ -125,6 +125,10 @@ static void undo_created(struct tq_client *client, const struct resolved *resolv
 
 static tq_status check_put(const struct tq_batch *batch, const struct tq_tag *tags, size_t n_tags, struct tq_error *err)
 {
+    if (batch == NULL)
+        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "batch is NULL");
+    if (n_tags > 0 && tags == NULL)
+        return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "tags is NULL, n_tags %zu", n_tags);
     if (batch->n_columns == 0 && n_tags == 0)
         return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "neither columns nor tags: nothing to put");
     for (size_t t = 0; t < n_tags; t++)
@@ -155,6 +159,15 @@ tq_status tq_kv_put(struct tq_client *client, const char *partition, const char 
 
 /* ---- get ---- */
 
+/* What must hold before the names are looked at. */
+static tq_status check_named(const char *const *fields, size_t n_fields, struct tq_error *err)
+{
+    for (size_t f = 0; fields != NULL && f < n_fields; f++)
+        if (fields[f] == NULL)
+            return tq_fail(err, TQ_INVALID_ARGUMENT, NULL, "fields[%zu] is NULL", f);
+    return TQ_OK;
+}
+
 static tq_status check_fields(const struct tq_meta *meta, const char *const *fields, size_t n_fields,
                               struct tq_error *err)
 {
@@ -172,7 +185,9 @@ tq_status tq_kv_get(struct tq_client *client, const char *partition, const char 
 {
     struct tq_op_opts op = { .deadline_ns = tq_op_deadline_ns(client, opts) };
     struct resolved resolved = { 0 };
-    tq_status status = resolve(client, partition, keys, n_keys, false, op.deadline_ns, &resolved, err);
+    tq_status status = check_named(fields, n_fields, err);
+    if (status == TQ_OK)
+        status = resolve(client, partition, keys, n_keys, false, op.deadline_ns, &resolved, err);
     if (status == TQ_OK && resolved.n_missing > 0)
         status = tq_fail(err, TQ_NOT_FOUND, "KEY", "key %.128s is not in partition %s", keys[resolved.first_missing],
                          partition);

@@ -275,6 +275,10 @@ static void get(void *state, const Tq__V1__GetRequest *request, struct tq_server
     struct fake *fake = state;
     size_t n = count_of(request->samples->indexes);
     atomic_fetch_add(&fake->gets, 1);
+    if ((int)request->samples->unit[0] == atomic_load(&fake->fail_get_unit)) {
+        tq_server_fail(call, TQ_NOT_FOUND, NULL, "no such samples");
+        return;
+    }
     for (size_t f = 0; f < request->n_fields; f++)
         for (size_t k = 0; k < n; k++)
             if (find_cell(fake, request->fields[f], index_at(request->samples->indexes, k)) == NULL) {
@@ -293,6 +297,8 @@ static void get(void *state, const Tq__V1__GetRequest *request, struct tq_server
     void (*lie)(struct fake_answer *) = fake->lie;
     if (lie != NULL)
         lie(&answer);
+    if (response.pin != 0)
+        atomic_fetch_add(&fake->pins, 1);
     struct tq_bytes frame = { answer.bytes, answer.n_bytes };
     tq_v1_storage_get_answer_frames(call, &response, &frame, 1, NULL, NULL);
 }
@@ -308,8 +314,8 @@ static void clear(void *state, const Tq__V1__ClearRequest *request, struct tq_se
 
 static void release(void *state, const Tq__V1__ReleaseRequest *request, struct tq_server_call *call)
 {
-    (void)state;
-    (void)request;
+    struct fake *fake = state;
+    atomic_fetch_add(&fake->releases, (int)request->n_pin);
     Tq__V1__ReleaseResponse response = TQ__V1__RELEASE_RESPONSE__INIT;
     tq_v1_storage_release_answer(call, &response);
 }

@@ -41,11 +41,12 @@ struct fake {
     atomic_int wrong_put_digests; /* so many puts answer a wrong digest */
     atomic_int short_put_digests; /* puts leave the last digest out */
     atomic_int fail_unit;         /* puts of this unit are refused */
+    atomic_int fail_get_unit;     /* gets from this unit are refused */
     atomic_int hold_unit;         /* puts of this unit are never answered */
     void (*_Atomic lie)(struct fake_answer *answer);
     struct tq_bytes bulk; /* address that the units are said to have */
     /* What happened. */
-    atomic_int inserts, puts, gets, notifies, unit_clears, table_clears;
+    atomic_int inserts, puts, gets, notifies, unit_clears, table_clears, pins /* answered */, releases;
 };
 
 void fake_open(struct fake *fake);

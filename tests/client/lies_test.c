@@ -51,6 +51,7 @@ static int no_lies(void **state)
     atomic_store(&f->fake.wrong_put_digests, 0);
     atomic_store(&f->fake.short_put_digests, 0);
     atomic_store(&f->fake.fail_unit, 0);
+    atomic_store(&f->fake.fail_get_unit, 0);
     atomic_store(&f->fake.hold_unit, 0);
     atomic_store(&f->fake.notifies, 0);
     atomic_store(&f->fake.unit_clears, 0);
@@ -380,6 +381,33 @@ static void nothing_is_ready_when_one_unit_never_answers(void **state)
     waits_for(&f->fake.table_clears, 1);
 }
 
+/* ---- pins ---- */
+
+enum { FAILED_GETS = 50 };
+
+static void pin_it(struct fake_answer *a)
+{
+    a->response->pin = 77;
+}
+
+/* A unit that has no more room for pins would refuse the gets of this client from then on. */
+static void a_get_that_fails_at_one_unit_gives_back_the_pin_of_the_other(void **state)
+{
+    struct fixture *f = *state;
+    atomic_store(&f->fake.pins, 0);
+    atomic_store(&f->fake.releases, 0);
+    for (int unit = 7; unit < 7 + FAKE_UNITS; unit++) {
+        atomic_store(&f->fake.fail_get_unit, unit);
+        for (int i = 0; i < FAILED_GETS; i++)
+            expect_get(f, pin_it, TQ_NOT_FOUND, "no such samples");
+    }
+    assert_int_equal(atomic_load(&f->fake.pins), FAKE_UNITS * FAILED_GETS);
+    int64_t give_up_ns = tq_deadline_after_ms(5000);
+    while (atomic_load(&f->fake.releases) < atomic_load(&f->fake.pins) && tq_now_ns() < give_up_ns)
+        sched_yield();
+    assert_int_equal(atomic_load(&f->fake.releases), atomic_load(&f->fake.pins));
+}
+
 static void bad_arguments_reach_nobody(void **state)
 {
     struct fixture *f = *state;
@@ -397,6 +425,14 @@ static void bad_arguments_reach_nobody(void **state)
     const char *twice[2] = { "vector", "vector" };
     assert_int_equal(tq_client_get(f->client, f->meta, twice, 2, NULL, &data, &err), TQ_INVALID_ARGUMENT);
     assert_int_equal(tq_client_get(f->client, f->meta, twice, 0, NULL, &data, &err), TQ_INVALID_ARGUMENT);
+    const char *keys[1] = { "k" }, *unnamed[2] = { "vector", NULL };
+    assert_int_equal(tq_client_get(f->client, f->meta, unnamed, 2, NULL, &data, &err), TQ_INVALID_ARGUMENT);
+    assert_int_equal(tq_kv_get(f->client, "p", keys, 1, unnamed, 2, NULL, &data, NULL, &err), TQ_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "fields[1] is NULL");
+    assert_int_equal(tq_kv_put(f->client, "p", keys, NULL, NULL, 0, NULL, &err), TQ_INVALID_ARGUMENT);
+    assert_int_equal(tq_kv_put(f->client, "p", keys, NULL, NULL, 1, NULL, &err), TQ_INVALID_ARGUMENT);
+    struct tq_batch only_tags = { 1, NULL, 0 };
+    assert_int_equal(tq_kv_put(f->client, "p", keys, &only_tags, NULL, 1, NULL, &err), TQ_INVALID_ARGUMENT);
     assert_int_equal(tq_meta_select(f->meta, NULL, 0, &meta, &err), TQ_OK);
     assert_int_equal(tq_client_get(f->client, meta, twice, 1, NULL, &data, &err), TQ_INVALID_ARGUMENT);
     assert_int_equal(tq_client_put_to(f->client, meta, &f->columns.batch, NULL, &err), TQ_INVALID_ARGUMENT);
@@ -416,6 +452,7 @@ int main(void)
         cmocka_unit_test_setup(too_few_digests_are_no_success, no_lies),
         cmocka_unit_test_setup(nothing_is_ready_when_one_unit_refuses, no_lies),
         cmocka_unit_test_setup(nothing_is_ready_when_one_unit_never_answers, no_lies),
+        cmocka_unit_test_setup(a_get_that_fails_at_one_unit_gives_back_the_pin_of_the_other, no_lies),
         cmocka_unit_test_setup(bad_arguments_reach_nobody, no_lies),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
