@@ -10,6 +10,8 @@ void tq_window_init(struct tq_window *window, const struct tq_seam *seam)
         .seam = seam, .max_entries = TQ_WINDOW_ENTRIES, .max_bytes = TQ_WINDOW_BYTES, .forgot_ns = INT64_MIN
     };
     tq_map_init(&window->by_hash, seam);
+    for (size_t i = 0; i < 2; i++)
+        window->secret[i] = tq_seam_random64(seam);
     tq_list_init(&window->kept);
 }
 
@@ -21,16 +23,20 @@ void tq_window_fini(struct tq_window *window)
     tq_map_fini(&window->by_hash);
 }
 
-static uint64_t hash_of(const uint8_t key[TQ_KEY_BYTES])
+__extension__ typedef unsigned __int128 product;
+
+/* Both halves of the product of the secretly changed halves: which keys collide is not known outside. */
+static uint64_t hash_of(const struct tq_window *window, const uint8_t key[TQ_KEY_BYTES])
 {
     uint64_t halves[2];
     memcpy(halves, key, sizeof(halves));
-    return halves[0] ^ (halves[1] << 29 | halves[1] >> 35) * UINT64_C(0x9e3779b97f4a7c15);
+    product mixed = (product)(halves[0] ^ window->secret[0]) * (halves[1] ^ window->secret[1]);
+    return (uint64_t)mixed ^ (uint64_t)(mixed >> 64);
 }
 
 struct tq_window_entry *tq_window_find(const struct tq_window *window, const uint8_t key[TQ_KEY_BYTES])
 {
-    struct tq_window_entry *entry = tq_map_get(&window->by_hash, hash_of(key));
+    struct tq_window_entry *entry = tq_map_get(&window->by_hash, hash_of(window, key));
     while (entry != NULL && memcmp(entry->key, key, TQ_KEY_BYTES) != 0)
         entry = entry->next;
     return entry;
@@ -85,9 +91,11 @@ struct tq_window_entry *tq_window_add(struct tq_window *window, const uint8_t ke
         window->count < window->max_entries ? tq_seam_alloc(window->seam, sizeof(*entry)) : NULL;
     if (entry == NULL)
         return NULL;
-    *entry = (struct tq_window_entry){
-        .hash = hash_of(key), .method = method, .digest = digest, .call = call, .answer = { .seam = window->seam }
-    };
+    *entry = (struct tq_window_entry){ .hash = hash_of(window, key),
+                                       .method = method,
+                                       .digest = digest,
+                                       .call = call,
+                                       .answer = { .seam = window->seam } };
     memcpy(entry->key, key, TQ_KEY_BYTES);
     tq_list_init(&entry->node);
     entry->next = tq_map_get(&window->by_hash, entry->hash);

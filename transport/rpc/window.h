@@ -35,6 +35,7 @@ struct tq_window_entry {
 struct tq_window {
     const struct tq_seam *seam;
     struct tq_map by_hash;
+    uint64_t secret[2];  /* of the hash: strangers choose the keys */
     struct tq_list kept; /* oldest first */
     size_t count;
     uint64_t bytes;
