@@ -134,7 +134,8 @@ static void start_drain(void *user)
 
 void tq_server_drain(struct tq_server *server, int64_t deadline_ns)
 {
-    struct timespec until = { .tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000 };
+    int64_t until_ns = deadline_ns > 0 ? deadline_ns : 0; /* a negative time is no time to wait until */
+    struct timespec until = { .tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000 };
     if (!server->started || tq_server_here() == server) {
         tq_server_core_drain(&server->core);
         return;

@@ -116,6 +116,25 @@ static void carries_inline_frames_both_ways(void **state)
     tq_reply_drop(&reply);
 }
 
+/* The last one: the server takes nothing afterwards. */
+static void a_drain_until_a_negative_time_does_not_wait(void **state)
+{
+    struct fixture *f = *state;
+    struct tq_call_opts opts = { .deadline_ns = tq_deadline_after_ms(4000) };
+    Tqtest__EchoRequest request = TQTEST__ECHO_REQUEST__INIT;
+    struct tq_reply reply;
+    request.action = ECHO_PARK;
+    struct tq_future *future = tq_call_start(f->channel, echo_method(ECHO_IDEMPOTENT), &request.base, &opts);
+    assert_int_equal(echo_call(f->channel, ECHO_IDEMPOTENT, ECHO_ANSWER, 1, 5000, NULL), TQ_OK); /* it is parked */
+    int64_t before = tq_now_ns();
+    tq_server_drain(f->echo.server, -1);
+    assert_true(tq_now_ns() - before < 2000 * INT64_C(1000000));
+    tq_future_cancel(future);
+    (void)tq_future_wait(future, &reply);
+    tq_reply_drop(&reply);
+    tq_future_drop(future);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +143,7 @@ int main(void)
         cmocka_unit_test(gives_futures),
         cmocka_unit_test(answers_from_timers_and_threads),
         cmocka_unit_test(carries_inline_frames_both_ways),
+        cmocka_unit_test(a_drain_until_a_negative_time_does_not_wait),
     };
     return cmocka_run_group_tests_name("call", tests, open_all, close_all);
 }
