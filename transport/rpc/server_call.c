@@ -133,6 +133,6 @@ void tq_server_call_on_gone(struct tq_server_call *call, void (*gone)(void *user
     TQ_ASSERT(tq_server_here() == call->server);
     call->on_gone = gone;
     call->on_gone_user = user;
-    if (gone != NULL && call->gone)
+    if (gone != NULL && call->told)
         gone(user, call->gone_why);
 }

@@ -140,23 +140,14 @@ static void recycle_call(struct tq_server_core *core, struct tq_server_call *cal
     core->n_spare++;
 }
 
-void tq_server_call_gone(struct tq_server_core *core, struct tq_server_call *call, tq_status why)
-{
-    if (call->gone)
-        return;
-    call->gone = true;
-    call->gone_why = why;
-    tq_heap_remove(&core->call_timers, &call->timer);
-    if (call->on_gone != NULL)
-        call->on_gone(call->on_gone_user, why);
-}
-
 /* Takes the call off all books. */
 static void leave(struct tq_server_core *core, struct tq_server_call *call)
 {
     struct tq_session *session = call->session;
     tq_list_remove(&call->node);
     tq_heap_remove(&core->call_timers, &call->timer);
+    core->n_joiners -= call->n_joiners;
+    call->n_joiners = 0; /* told, or the call ends outside */
     if (tq_map_get(&session->running, call->id) == call)
         tq_map_remove(&session->running, call->id);
     session->running_bytes -= call->bytes;
@@ -176,11 +167,26 @@ void tq_server_core_forget(struct tq_server_core *core, struct tq_server_call *c
 
 static void tell_joiners(struct tq_server_core *core, struct tq_server_call *call, int64_t now_ns)
 {
-    for (unsigned i = 0; i < call->n_joiners; i++) {
-        const struct tq_joiner *joiner = &call->joiners[i];
-        tq_server_reply(core, tq_map_get(&core->sessions, joiner->session), &joiner->peer, joiner->call_id,
-                        &call->error, &call->answer, call->payload, now_ns);
+    while (call->n_joiners > 0) { /* a slow peer's session may end in here, and its joiners with it */
+        struct tq_joiner joiner = call->joiners[--call->n_joiners];
+        core->n_joiners--;
+        tq_server_reply(core, tq_map_get(&core->sessions, joiner.session), &joiner.peer, joiner.call_id, &call->error,
+                        &call->answer, call->payload, now_ns);
     }
+}
+
+/* The key is free again when nothing was executed under it: who was told that it is safe may send it again. The key of
+ * a ONCE call is the call itself: whatever comes under it is the same message again. */
+static void settle_key(struct tq_server_core *core, struct tq_server_call *call, int64_t now_ns)
+{
+    bool begun = call->error.status == TQ_OK || call->error.outcome != TQ_OUTCOME_NOT_STARTED;
+    if (call->window == NULL)
+        return;
+    if (begun || call->method->idempotency != TQ_KEYED)
+        tq_window_keep(&core->window, call->window, &call->error, &call->answer, call->payload, now_ns);
+    else
+        tq_window_remove(&core->window, call->window);
+    call->window = NULL;
 }
 
 void tq_server_core_finish(struct tq_server_core *core, struct tq_server_call *call, int64_t now_ns)
@@ -188,8 +194,7 @@ void tq_server_core_finish(struct tq_server_core *core, struct tq_server_call *c
     if (call->error.status != TQ_OK && call->error.outcome == TQ_OUTCOME_NONE)
         call->error.outcome = TQ_OUTCOME_FAILED;
     call->on_gone = NULL; /* a slow peer's session may end in here */
-    if (call->window != NULL)
-        tq_window_keep(&core->window, call->window, &call->error, &call->answer, call->payload, now_ns);
+    settle_key(core, call, now_ns);
     tq_arrivals_answered(&core->arrivals, call->arrival, call->id);
     core->stats.answered++;
     if (!call->gone)
@@ -216,10 +221,13 @@ struct arriving {
     int64_t now_ns;
 };
 
+/* A refusal without an outcome of its own says NOT_STARTED of a first attempt. What became of the attempts before a
+ * later one is not known here. */
 static void refuse(struct tq_server_core *core, const struct arriving *arriving, struct tq_error *err)
 {
     core->stats.refused++;
-    err->outcome = TQ_OUTCOME_NOT_STARTED;
+    if (err->outcome == TQ_OUTCOME_NONE)
+        err->outcome = arriving->envelope->attempt > 1 ? TQ_OUTCOME_UNKNOWN : TQ_OUTCOME_NOT_STARTED;
     tq_arrivals_answered(&core->arrivals, arriving->arrival, arriving->envelope->call_id);
     tq_server_send_error(core, arriving->from, tq_wire_Kind_KIND_REPLY, arriving->envelope->call_id,
                          arriving->envelope->session, err);
@@ -262,9 +270,19 @@ static tq_status choose_key(struct arriving *arriving, struct tq_error *err)
 static tq_status join_running(struct tq_server_core *core, const struct arriving *arriving, struct tq_server_call *call,
                               struct tq_error *err)
 {
-    if (call->n_joiners == TQ_JOINERS_MAX)
-        return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "JOINERS", "%d calls wait for this key already", TQ_JOINERS_MAX);
+    int64_t deadline = arriving->now_ns + (int64_t)arriving->envelope->remaining_us * 1000;
+    if (call->n_joiners == TQ_JOINERS_MAX) {
+        tq_status status =
+            tq_fail(err, TQ_RESOURCE_EXHAUSTED, "JOINERS", "%d calls wait for this key already", TQ_JOINERS_MAX);
+        err->outcome = TQ_OUTCOME_UNKNOWN; /* it runs, perhaps for an earlier call of the same caller */
+        return status;
+    }
+    if (call->timer.slot != 0 && call->timer.due_ns < deadline) {
+        bool in_heap = tq_heap_set(&core->call_timers, &call->timer, deadline);
+        TQ_ASSERT(in_heap); /* it is in already: no memory is needed */
+    }
     core->stats.joins++;
+    core->n_joiners++;
     call->joiners[call->n_joiners++] =
         (struct tq_joiner){ arriving->envelope->session, arriving->envelope->call_id, *arriving->from };
     return TQ_OK;
@@ -284,6 +302,7 @@ static bool answered_by_window(struct tq_server_core *core, struct arriving *arr
         *status = tq_fail(err, TQ_FAILED_PRECONDITION, "KEY_FORGOTTEN",
                           "attempt %u of a key that may have been forgotten: not executed again",
                           arriving->envelope->attempt);
+        err->outcome = TQ_OUTCOME_UNKNOWN;
         return true;
     }
     if (entry->method != arriving->envelope->method || entry->digest != arriving->digest) {
@@ -399,11 +418,22 @@ static void start(struct tq_server_core *core, struct arriving *arriving)
 
 static bool was_given_up(const struct tq_session *session, uint64_t call_id)
 {
-    unsigned n = session->n_given_up < TQ_GIVEN_UP_MAX ? session->n_given_up : TQ_GIVEN_UP_MAX;
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < session->n_given_up; i++)
         if (session->given_up[i] == call_id)
             return true;
     return false;
+}
+
+/* From now on the call is refused when it arrives. False when there is no room to note it: the verdict that it never
+ * arrived would not stay true. */
+static bool give_up(struct tq_session *session, uint64_t call_id)
+{
+    if (was_given_up(session, call_id))
+        return true;
+    if (session->n_given_up == TQ_GIVEN_UP_MAX)
+        return false;
+    session->given_up[session->n_given_up++] = call_id;
+    return true;
 }
 
 static tq_status check_request(struct tq_server_core *core, struct arriving *arriving, struct tq_error *err)
@@ -459,7 +489,12 @@ static void on_cancel(struct tq_server_core *core, const struct arriving *arrivi
 {
     struct tq_session *session = tq_session_find(core, arriving->envelope->session, arriving->from, arriving->now_ns);
     struct tq_server_call *call = session != NULL ? tq_map_get(&session->running, arriving->envelope->call_id) : NULL;
-    if (call == NULL || call->gone)
+    if (call == NULL) {
+        if (session != NULL && arriving->envelope->call_id != 0)
+            tq_server_drop_joiners(core, session->id, arriving->envelope->call_id);
+        return;
+    }
+    if (call->gone)
         return;
     core->stats.cancelled++;
     tq_server_call_gone(core, call, TQ_CANCELLED);
@@ -493,8 +528,8 @@ static void on_lookup(struct tq_server_core *core, const struct arriving *arrivi
         tq_wire_unpack(arriving->body, tq_wire_Lookup_fields, &lookup, sizeof(lookup), NULL) != TQ_OK)
         return;
     tq_arrivals_look_up(&core->arrivals, session->id, lookup.call_id, arriving->now_ns, &reply);
-    if (reply.verdict == tq_wire_Verdict_VERDICT_NEVER_ARRIVED) /* and now it never will: the verdict must stay true */
-        session->given_up[session->n_given_up++ % TQ_GIVEN_UP_MAX] = lookup.call_id;
+    if (reply.verdict == tq_wire_Verdict_VERDICT_NEVER_ARRIVED && !give_up(session, lookup.call_id))
+        reply.verdict = tq_wire_Verdict_VERDICT_PEER_FORGOT;
     reply.in_flight = core->stats.running;
     tq_server_send_control(core, arriving->from, tq_wire_Kind_KIND_LOOKUP_REPLY, arriving->envelope->call_id,
                            arriving->envelope->session, tq_wire_LookupReply_fields, &reply);

@@ -6,7 +6,8 @@
  * then the body is decoded and the handler runs: a duplicate that comes in between finds the entry.
  *
  * A call:  RUNNING --> ENDED    ended by the answer. `gone` (cancel, session end, deadline) is a flag on the way: the
- *                               answer is then dropped, except that the window keeps it for a repetition.
+ *                               answer is then dropped, except that the window keeps it for a repetition, unless it
+ *                               says that nothing was started. The handler is told once nobody else waits for it.
  *
  * Owns: sessions, calls, the window. Threads: one (the loop). */
 #ifndef TQ_RPC_SERVER_CORE_H
@@ -46,8 +47,7 @@ struct tq_session {
     struct tq_heap_node timer; /* the end of its silence */
     struct tq_map running;     /* calls by id */
     uint64_t running_bytes;
-    uint64_t
-        given_up[TQ_GIVEN_UP_MAX]; /* ring of calls that were asked for before they arrived: refused when they do */
+    uint64_t given_up[TQ_GIVEN_UP_MAX]; /* calls that were asked for before they arrived: refused when they do */
     unsigned n_given_up;
     struct tq_list replies; /* that its peers did not take yet */
     uint64_t reply_bytes;
@@ -83,7 +83,8 @@ struct tq_server_call {
     int64_t deadline_ns;
     uint64_t bytes;
     uint64_t arrival; /* its number in the ring */
-    bool gone;
+    bool gone;        /* who sent it does not wait any more */
+    bool told;        /* nobody does, and the handler knows or may know */
     tq_status gone_why;
     void (*on_gone)(void *user, tq_status why);
     void *on_gone_user;
@@ -126,6 +127,7 @@ struct tq_server_core {
     struct tq_window window;
     struct tq_packet control;
     struct tq_list running; /* all calls that have not ended */
+    size_t n_joiners;       /* of all calls */
     struct tq_list spare;
     uint32_t n_spare;
     int64_t planned_ns; /* when the last tick wanted the next one */
@@ -182,6 +184,10 @@ void tq_session_hello(struct tq_server_core *core, const struct tq_peer *from, c
 void tq_session_end(struct tq_server_core *core, struct tq_session *session);
 void tq_session_drop(struct tq_server_core *core, struct tq_session *session);
 void tq_session_lose_peer(struct tq_session *session, const struct tq_peer *peer);
+/* The caller does not wait any more. The handler is told when no joiner waits either, or when the deadline of all is
+ * over. */
 void tq_server_call_gone(struct tq_server_core *core, struct tq_server_call *call, tq_status why);
+/* The session does not wait any more for what it joined: call_id, or with 0 all. May answer calls. */
+void tq_server_drop_joiners(struct tq_server_core *core, uint64_t session, uint64_t call_id);
 
 #endif

@@ -75,6 +75,7 @@ void tq_session_end(struct tq_server_core *core, struct tq_session *session)
         tq_map_remove(&session->running, call->id);
         tq_server_call_gone(core, call, TQ_CANCELLED);
     }
+    tq_server_drop_joiners(core, session->id, 0);
     core->io.session_ended(core->io.self, session->id);
     tq_session_drop(core, session);
 }

@@ -340,7 +340,7 @@ static void a_forgotten_key_is_not_executed_again(void **state)
     tq_wire_Envelope again = request_of(77, 1, ECHO_KEYED);
     again.attempt = 2;
     hear(1, &again, NULL, NULL);
-    assert_refused(TQ_FAILED_PRECONDITION, TQ_OUTCOME_NOT_STARTED, "KEY_FORGOTTEN");
+    assert_refused(TQ_FAILED_PRECONDITION, TQ_OUTCOME_UNKNOWN, "KEY_FORGOTTEN");
     assert_int_equal(stage.n_dispatched, 5);
     stage.now_ns += TQ_WINDOW_AGE_NS; /* nothing that young was forgotten */
     join(1, 77);

@@ -242,7 +242,9 @@ TQ_PUBLIC struct tq_bytes tq_server_call_key(const struct tq_server_call *call);
 TQ_PUBLIC const struct tq_bytes *tq_server_call_frames(const struct tq_server_call *call, size_t *out_n);
 TQ_PUBLIC struct tq_server *tq_server_call_server(const struct tq_server_call *call);
 /* Runs `gone` on the loop thread when the caller cancels, its session ends or its deadline passes before the answer;
- * the handler must then answer soon (the answer is dropped where nobody waits). One hook a call; NULL removes it. */
+ * the handler must then answer soon (the answer is dropped where nobody waits). Not while other calls wait for the same
+ * keyed answer. Where nothing was executed, answer with the outcome NOT_STARTED: that frees the key. One hook a call;
+ * NULL removes it. */
 TQ_PUBLIC void tq_server_call_on_gone(struct tq_server_call *call, void (*gone)(void *user, tq_status why), void *user);
 
 /* Runs on the loop thread when a session ends: goodbye, three missed keep-alives, or an overfull reply queue. Before
