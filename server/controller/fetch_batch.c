@@ -199,7 +199,10 @@ static void gone(void *user, tq_status why)
 {
     struct parked *parked = user;
     tq_fetch_cancel(&parked->controller->table, &parked->waiter);
-    tq_server_fail(parked->call, why, NULL, "the fetch was given up while it waited; nothing was consumed");
+    struct tq_error err;
+    (void)tq_fail(&err, why, NULL, "the fetch was given up while it waited; nothing was consumed");
+    err.outcome = TQ_OUTCOME_NOT_STARTED;
+    tq_server_fail_error(parked->call, &err);
     free_parked(parked);
 }
 

@@ -32,6 +32,15 @@ static const Tq__V1__FetchBatchResponse *fetch(const Tq__V1__FetchBatchRequest *
     return tq_v1_controller_fetch_batch_response(reply);
 }
 
+/* Waits until the controller has answered everything that was sent before: calls of one channel keep their order. */
+static void barrier(void)
+{
+    Tq__V1__ListPartitionsRequest request = TQ__V1__LIST_PARTITIONS_REQUEST__INIT;
+    struct tq_reply reply;
+    assert_int_equal(tq_v1_controller_list_partitions(served.channel, &request, NULL, &reply), TQ_OK);
+    tq_reply_drop(&reply);
+}
+
 static void a_batch_tells_all_that_is_needed_to_read_it(void **state)
 {
     struct fetch wanted;
@@ -86,6 +95,45 @@ static void polling_is_empty_and_waiting_ends_at_max_wait(void **state)
     tq_reply_drop(&reply);
 }
 
+static void a_short_fetch_is_safe_to_send_again_with_its_key(void **state)
+{
+    static const uint8_t key[16] = { 4, 2 };
+    const struct tq_call_opts opts = { .key = key };
+    struct fetch wanted;
+    struct tq_reply reply;
+    (void)state;
+    fetch_of(&wanted, "p", "t", "x", 4, 1);
+    assert_int_equal(tq_v1_controller_fetch_batch(served.channel, &wanted.request, &opts, &reply),
+                     TQ_DEADLINE_EXCEEDED);
+    assert_int_equal(reply.error.outcome, TQ_OUTCOME_NOT_STARTED);
+    tq_reply_drop(&reply);
+    uint64_t first = served_insert(&served, "p", 4, 0);
+    served_notify(&served, "p", first, 4, "x");
+    assert_int_equal(batch_count(fetch(&wanted.request, &opts, &reply)->batch), 4);
+    tq_reply_drop(&reply);
+}
+
+static void a_cancelled_fetch_leaves_its_key_free(void **state)
+{
+    static const uint8_t key[16] = { 4, 3 };
+    const struct tq_call_opts opts = { .key = key };
+    struct fetch wanted;
+    struct tq_reply reply;
+    (void)state;
+    fetch_of(&wanted, "p", "t", "x", 4, 20000);
+    struct tq_future *future = tq_v1_controller_fetch_batch_start(served.channel, &wanted.request, &opts);
+    barrier();
+    tq_future_cancel(future);
+    assert_int_equal(tq_future_wait(future, &reply), TQ_CANCELLED);
+    tq_reply_drop(&reply);
+    tq_future_drop(future);
+    barrier();
+    uint64_t first = served_insert(&served, "p", 4, 0);
+    served_notify(&served, "p", first, 4, "x");
+    assert_int_equal(batch_count(fetch(&wanted.request, &opts, &reply)->batch), 4);
+    tq_reply_drop(&reply);
+}
+
 static void a_parked_fetch_is_answered_by_the_notify(void **state)
 {
     struct fetch wanted;
@@ -101,15 +149,6 @@ static void a_parked_fetch_is_answered_by_the_notify(void **state)
     assert_int_equal(batch_count(tq_v1_controller_fetch_batch_response(&reply)->batch), 4);
     tq_reply_drop(&reply);
     tq_future_drop(future);
-}
-
-/* Waits until the controller has answered everything that was sent before: calls of one channel keep their order. */
-static void barrier(void)
-{
-    Tq__V1__ListPartitionsRequest request = TQ__V1__LIST_PARTITIONS_REQUEST__INIT;
-    struct tq_reply reply;
-    assert_int_equal(tq_v1_controller_list_partitions(served.channel, &request, NULL, &reply), TQ_OK);
-    tq_reply_drop(&reply);
 }
 
 static void a_cancelled_fetch_leaves_the_batch_to_others(void **state)
@@ -559,6 +598,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_batch_tells_all_that_is_needed_to_read_it),
         TEST(polling_is_empty_and_waiting_ends_at_max_wait),
+        TEST(a_short_fetch_is_safe_to_send_again_with_its_key),
+        TEST(a_cancelled_fetch_leaves_its_key_free),
         TEST(a_parked_fetch_is_answered_by_the_notify),
         TEST(a_cancelled_fetch_leaves_the_batch_to_others),
         TEST(a_fetch_of_a_session_that_ended_takes_nothing),
