@@ -140,6 +140,10 @@ static int64_t overdue_at(int64_t now_ns, uint64_t expires_us)
 static void answer(struct tq_owner *owner, struct tq_caller *caller, const tq_wire_BulkRead *message, pb_size_t i)
 {
     struct tq_error why = { 0 };
+    if (caller->flying >= 2 * SENDS_OF_ONE_CALLER) { /* refusals are sends, too: it asks and takes nothing */
+        close_caller(owner, caller);
+        return;
+    }
     struct tq_send *send = tq_seam_alloc(owner->seam, sizeof(*send));
     if (send == NULL)
         return; /* the reader's deadline ends it */
@@ -173,6 +177,8 @@ void tq_owner_asked(struct tq_owner *owner, struct tq_bytes bytes, void *from)
 {
     tq_wire_BulkRead message = tq_wire_BulkRead_init_zero;
     pb_istream_t stream = pb_istream_from_buffer(bytes.ptr, bytes.len);
+    if (owner->closing)
+        return;
     if (!pb_decode(&stream, tq_wire_BulkRead_fields, &message) || !is_well_formed(&message)) {
         owner->garbage++;
         return;
@@ -254,6 +260,7 @@ void tq_owner_relieve(struct tq_owner *owner)
 
 void tq_owner_close_all(struct tq_owner *owner)
 {
+    owner->closing = true;
     tq_list_each_safe (node, &owner->callers)
         close_caller(owner, tq_container_of(node, struct tq_caller, node));
 }

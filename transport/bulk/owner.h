@@ -73,6 +73,7 @@ struct tq_owner {
     struct tq_list callers;                  /* all */
     struct tq_dead_link dead[TQ_DEAD_LINKS]; /* the last ones, round and round */
     uint32_t dead_at;
+    bool closing;
     uint64_t sends, sent_bytes, refused, garbage, overdue;
 };
 
@@ -90,6 +91,7 @@ void tq_owner_closed(struct tq_owner *owner, struct tq_caller *caller);
 int64_t tq_owner_tick(struct tq_owner *owner, int64_t now_ns);
 /* Closes the callers that read bytes which their owner wants back. */
 void tq_owner_relieve(struct tq_owner *owner);
+/* Lets nobody in any more: whoever asks while we close is not answered. */
 void tq_owner_close_all(struct tq_owner *owner);
 
 #endif

@@ -259,6 +259,30 @@ static void one_caller_cannot_have_everything(void **state)
     assert_int_equal(w->held, 1023); /* the message itself counts while it is looked at */
 }
 
+static void who_only_asks_is_closed(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < 100; i++)
+        ask_with(w, 1, 32, 1000);
+    assert_true(w->n_sends < SENDS);
+    assert_int_equal(w->closes, 1);
+    assert_int_equal(w->opened, 1);
+    call_back(w, TQ_CANCELLED);
+    tq_owner_closed(&w->owner, w->closing);
+    assert_int_equal(w->gone, 1);
+}
+
+static void nobody_comes_in_while_closing(void **state)
+{
+    struct world *w = *state;
+    w->close_at_once = true;
+    ask_with(w, 1, 1, 1000);
+    tq_owner_close_all(&w->owner);
+    ask_with(w, 2, 1, 1000);
+    assert_int_equal(w->opened, 1);
+    assert_int_equal(w->n_sends, 1);
+}
+
 static void garbage_is_counted(void **state)
 {
     struct world *w = *state;
@@ -280,6 +304,8 @@ int main(void)
         TEST(overdue_sends_close_the_link),
         TEST(bytes_wanted_back_close_the_link),
         TEST(one_caller_cannot_have_everything),
+        TEST(who_only_asks_is_closed),
+        TEST(nobody_comes_in_while_closing),
         TEST(garbage_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
