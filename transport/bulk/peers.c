@@ -180,7 +180,6 @@ static struct view *open_view(struct tq_peer *peer, const struct tq_region *regi
     if (region->key.len == 0 || tq_key_decode(region->key, peer->process, region->id, &key, &why) != TQ_OK ||
         key.base != region->base || region->length > key.length || !open_mapper(peer))
         return NULL;
-    sweep_views(peer);
     view = tq_seam_alloc(bulk->seam, sizeof(*view));
     if (view == NULL)
         return NULL;
@@ -197,6 +196,7 @@ static struct view *open_view(struct tq_peer *peer, const struct tq_region *regi
 
 tq_status tq_peer_map_sources(struct tq_peer *peer, struct tq_transfer *transfer, struct tq_error *err)
 {
+    sweep_views(peer); /* before the transfer points to any */
     for (size_t i = 0; i < transfer->n_sources; i++) {
         struct tq_source *source = &transfer->sources[i];
         if (source->region.kind != TQ_REGION_ARENA || peer->dead)
