@@ -1,5 +1,6 @@
 #include "transport/bulk/address.h"
 
+#include <netinet/in.h>
 #include <pb_decode.h>
 #include <pb_encode.h>
 #include <unistd.h>
@@ -79,6 +80,16 @@ tq_status tq_key_decode(struct tq_bytes bytes, uint64_t process, uint64_t region
     if (out_key->process != process || out_key->region != region)
         return tq_fail(err, TQ_INVALID_ARGUMENT, "BULK_KEY", "remote key of another process or region");
     return TQ_OK;
+}
+
+bool tq_address_is_usable(const tq_wire_BulkAddress *peer, const tq_wire_BulkAddress *self)
+{
+    uint64_t features = peer->features & self->features;
+    bool same_user = self->host != 0 && peer->host == self->host && peer->uid == self->uid;
+    bool loopback = peer->ipv4 >> 24 == IN_LOOPBACKNET;
+    if ((features & TQ_ADDRESS_SHM) != 0 && same_user && peer->worker.size > 0)
+        return true;
+    return (features & TQ_ADDRESS_TCP) != 0 && peer->port != 0 && (!loopback || peer->host == self->host);
 }
 
 int tq_address_prove_local(const tq_wire_BulkAddress *peer, const tq_wire_BulkAddress *self)

@@ -33,6 +33,9 @@ size_t tq_key_encode(tq_wire_BulkKey *key, uint8_t *out, size_t cap);
 /* Fails with INVALID_ARGUMENT: not a key, damaged, or of another region or process. */
 TQ_MUST_CHECK tq_status tq_key_decode(struct tq_bytes bytes, uint64_t process, uint64_t region,
                                       tq_wire_BulkKey *out_key, struct tq_error *err);
+/* Whether `self` has a way to `peer`: shared memory on one machine and of one user, or TCP to its port; a loopback
+ * address leads nowhere from another machine. */
+bool tq_address_is_usable(const tq_wire_BulkAddress *peer, const tq_wire_BulkAddress *self);
 /* A descriptor that watches the peer when it is proved to be a process of the same user on this machine; else -1. */
 int tq_address_prove_local(const tq_wire_BulkAddress *peer, const tq_wire_BulkAddress *self);
 

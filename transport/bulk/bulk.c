@@ -156,7 +156,7 @@ bool tq_bulk_reaches(struct tq_bulk *bulk, struct tq_bytes address)
     tq_wire_BulkAddress peer;
     struct tq_error why;
     return bulk->ucx != NULL && tq_address_decode(address, &peer, &why) == TQ_OK &&
-           (peer.features & bulk->self.features) != 0;
+           tq_address_is_usable(&peer, &bulk->self);
 }
 
 /* ---- memory ---- */

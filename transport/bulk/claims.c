@@ -97,6 +97,12 @@ void tq_memory_drop(struct tq_memory *memory, struct tq_hold *hold)
     pthread_mutex_unlock(&memory->lock);
 }
 
+static bool lies_in(const struct tq_chunk *chunk, const uint8_t *ptr, size_t len)
+{
+    uintptr_t at = (uintptr_t)ptr - ((uintptr_t)chunk->extent->mapping.base + chunk->offset);
+    return at <= chunk->bytes && len <= chunk->bytes - at;
+}
+
 static struct tq_chunk *find_chunk_locked(struct tq_memory *memory, const uint8_t *ptr, size_t len)
 {
     tq_list_each (node, &memory->extents) {
@@ -104,13 +110,30 @@ static struct tq_chunk *find_chunk_locked(struct tq_memory *memory, const uint8_
         uintptr_t at = (uintptr_t)ptr - (uintptr_t)extent->mapping.base;
         if (at >= extent->mapping.bytes)
             continue;
+        struct tq_chunk *whole = tq_map_get(&extent->frames, at); /* mostly a block from its beginning */
+        if (whole != NULL)
+            return lies_in(whole, ptr, len) ? whole : NULL;
         tq_list_each (place, &extent->order) {
             struct tq_chunk *chunk = tq_container_of(place, struct tq_chunk, by_address);
-            if (chunk->used && at >= chunk->offset && at + len <= chunk->offset + chunk->bytes)
+            if (chunk->used && lies_in(chunk, ptr, len))
                 return chunk;
         }
     }
     return NULL;
+}
+
+bool tq_memory_hold_block(struct tq_memory *memory, const uint8_t *ptr, size_t len, const struct tq_hold *last,
+                          struct tq_hold *out_hold)
+{
+    if (last->chunk != NULL && lies_in(last->chunk, ptr, len))
+        return false;
+    pthread_mutex_lock(&memory->lock);
+    struct tq_chunk *chunk = find_chunk_locked(memory, ptr, len);
+    if (chunk != NULL)
+        chunk->holds++;
+    pthread_mutex_unlock(&memory->lock);
+    *out_hold = (struct tq_hold){ .chunk = chunk };
+    return chunk != NULL;
 }
 
 bool tq_memory_adrift(struct tq_memory *memory, const uint8_t *ptr, size_t len, struct tq_hold *out_hold)

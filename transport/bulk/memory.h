@@ -115,6 +115,10 @@ void tq_extent_give_locked(struct tq_memory *memory, struct tq_chunk *chunk);
 TQ_MUST_CHECK tq_status tq_memory_hold(struct tq_memory *memory, const struct tq_claim *claim, const uint8_t **out_ptr,
                                        struct tq_hold *out_hold, struct tq_error *err);
 void tq_memory_drop(struct tq_memory *memory, struct tq_hold *hold);
+/* Holds the block in which [ptr, ptr + len) lies, for a writer; tq_memory_drop lets it go. False: not ours, or already
+ * held by `last`, which may be empty. */
+TQ_MUST_CHECK bool tq_memory_hold_block(struct tq_memory *memory, const uint8_t *ptr, size_t len,
+                                        const struct tq_hold *last, struct tq_hold *out_hold);
 /* Quarantines the block in which [ptr, ptr + len) lies: it is not used again before tq_memory_land. False: not ours. */
 TQ_MUST_CHECK bool tq_memory_adrift(struct tq_memory *memory, const uint8_t *ptr, size_t len, struct tq_hold *out_hold);
 void tq_memory_land(struct tq_memory *memory, struct tq_hold *hold);

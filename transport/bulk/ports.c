@@ -46,12 +46,12 @@ static tq_status reader_open(void *self, struct tq_link *link, struct tq_error *
 {
     struct tq_peer *peer = peer_of(link);
     struct tq_bulk *bulk = self;
-    tq_error_clear(err);
     if (peer->dead)
         return tq_fail(err, TQ_UNAVAILABLE, "PEER_DIED", "process %u has ended", (unsigned)peer->address.pid);
     const tq_wire_BulkAddress *address = &peer->address;
     const struct tq_bytes worker = { address->worker.bytes, address->worker.size };
-    tq_status status = TQ_UNAVAILABLE;
+    tq_status status = tq_fail(err, TQ_UNAVAILABLE, "NO_WAY", "process %u is not on this machine and names no port",
+                               (unsigned)address->pid);
     if (peer->party.watch_fd >= 0 && peer->avoid_shm_until_ns == 0) /* proved to be on this machine */
         status = tq_endpoint_open(bulk->ucx, TQ_UCX_ASKING, worker, &peer->party, &peer->party.endpoint, err);
     if (status != TQ_OK && address->port != 0)
@@ -59,6 +59,7 @@ static tq_status reader_open(void *self, struct tq_link *link, struct tq_error *
                                      &peer->party.endpoint, err);
     if (status != TQ_OK)
         return status;
+    tq_error_clear(err);
     count_endpoint(&peer->party);
     set_reply_to(peer);
     return TQ_OK;
@@ -108,6 +109,7 @@ static void reader_finished(void *self, struct tq_transfer *transfer)
 static void reader_expired(void *self, struct tq_transfer *transfer)
 {
     (void)self;
+    tq_transfer_let_go(transfer); /* what still runs holds its block by itself */
     tq_transfer_report(transfer);
 }
 

@@ -40,7 +40,8 @@ tq_status tq_bulk_read(struct tq_bulk *bulk, struct tq_bytes address, const stru
     if (status != TQ_OK)
         return status;
     struct read_letter *mine = tq_seam_alloc(bulk->seam, sizeof(*mine));
-    if (mine == NULL) {
+    if (mine == NULL || !tq_transfer_hold(transfer, &bulk->memory)) {
+        tq_seam_free(bulk->seam, mine);
         tq_transfer_close(transfer);
         return tq_fail(err, TQ_RESOURCE_EXHAUSTED, "NO_MEMORY", "no memory for a transfer");
     }

@@ -244,6 +244,7 @@ static bool open_link(struct tq_reader *reader, struct tq_link *link)
         link_move(link, TQ_LINK_UP);
         return true;
     }
+    TQ_ASSERT(why.status != TQ_OK); /* it becomes the result of reads that never happened */
     for (struct tq_list *node; (node = tq_list_take_head(&link->waiting)) != NULL;) {
         struct tq_transfer *transfer = tq_container_of(node, struct tq_transfer, node);
         transfer->result.error = why;

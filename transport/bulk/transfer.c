@@ -128,6 +128,8 @@ void tq_transfer_close(struct tq_transfer *transfer)
     if (transfer == NULL)
         return;
     const struct tq_seam *seam = transfer->seam;
+    tq_transfer_let_go(transfer);
+    tq_seam_free(seam, transfer->holds);
     for (size_t i = 0; i < transfer->n_sources; i++) {
         tq_seam_free(seam, (void *)(uintptr_t)transfer->sources[i].region.key.ptr);
         tq_seam_free(seam, (void *)(uintptr_t)transfer->sources[i].region.ticket.ptr);
@@ -136,6 +138,34 @@ void tq_transfer_close(struct tq_transfer *transfer)
     tq_seam_free(seam, transfer->peer);
     tq_seam_free(seam, transfer->pieces);
     tq_seam_free(seam, transfer);
+}
+
+/* ---- destinations ---- */
+
+bool tq_transfer_hold(struct tq_transfer *transfer, struct tq_memory *memory)
+{
+    transfer->memory = memory;
+    struct tq_hold last = { 0 };
+    for (size_t i = 0; i < transfer->n_ranges; i++) {
+        const struct tq_bulk_range *range = &transfer->ranges[i];
+        struct tq_hold hold;
+        if (range->len == 0 || !tq_memory_hold_block(memory, range->into, range->len, &last, &hold))
+            continue;
+        if (transfer->holds == NULL)
+            transfer->holds = tq_seam_alloc_array(transfer->seam, transfer->n_ranges, sizeof(*transfer->holds));
+        if (transfer->holds == NULL) {
+            tq_memory_drop(memory, &hold);
+            return false;
+        }
+        transfer->holds[transfer->n_holds++] = last = hold;
+    }
+    return true;
+}
+
+void tq_transfer_let_go(struct tq_transfer *transfer)
+{
+    while (transfer->n_holds > 0)
+        tq_memory_drop(transfer->memory, &transfer->holds[--transfer->n_holds]);
 }
 
 /* ---- pieces ---- */
@@ -195,9 +225,22 @@ void tq_transfer_gather(struct tq_transfer *transfer)
     }
 }
 
+/* Whether every byte of every range was received or copied. */
+static bool is_whole(const struct tq_transfer *transfer)
+{
+    uint64_t left = 0;
+    for (size_t i = 0; i < transfer->n_ranges; i++)
+        left += transfer->ranges[i].len;
+    for (int engine = 0; engine < TQ_ENGINE_COUNT; engine++)
+        left -= transfer->result.bytes[engine];
+    return left == 0 && transfer->here == transfer->n_pieces;
+}
+
 void tq_transfer_report(struct tq_transfer *transfer)
 {
     TQ_ASSERT(!transfer->reported);
+    if (transfer->result.error.status == TQ_OK && !is_whole(transfer)) /* never let garbage pass for data */
+        (void)tq_fail(&transfer->result.error, TQ_INTERNAL, "INCOMPLETE", "a transfer ended with bytes missing");
     transfer->reported = true;
     transfer->done(transfer->user, &transfer->result);
 }

@@ -67,6 +67,11 @@ struct tq_transfer {
     void *user;
     struct tq_bulk_result result;
 
+    /* the blocks of ours in which destinations lie: they are not used again before the end */
+    struct tq_memory *memory;
+    struct tq_hold *holds;
+    size_t n_holds;
+
     /* copier */
     size_t range_at;
     uint64_t done_in_range;
@@ -96,13 +101,18 @@ struct tq_read_args {
 TQ_MUST_CHECK tq_status tq_transfer_open(const struct tq_seam *seam, const struct tq_read_args *args,
                                          struct tq_transfer **out_transfer, struct tq_error *err);
 void tq_transfer_close(struct tq_transfer *transfer);
+/* Holds the destinations that lie in blocks of `memory`, so that a free under the transfer is put off. False without
+ * memory. */
+TQ_MUST_CHECK bool tq_transfer_hold(struct tq_transfer *transfer, struct tq_memory *memory);
+/* Drops these holds: the destinations are quiet, or held piece by piece. */
+void tq_transfer_let_go(struct tq_transfer *transfer);
 /* The one place where the state changes; asserts that the drawing above allows it. */
 void tq_transfer_move(struct tq_transfer *transfer, enum tq_transfer_state to);
 /* Cuts the ranges of sources without a view into pieces of at most `piece_bytes`. False without memory. */
 TQ_MUST_CHECK bool tq_transfer_plan(struct tq_transfer *transfer, size_t piece_bytes);
 /* Joins the pieces' digests into the ranges' and counts the bytes: all pieces are here. */
 void tq_transfer_gather(struct tq_transfer *transfer);
-/* Reports the result to the caller, once. */
+/* Reports the result to the caller, once. A transfer that lacks bytes is never reported as OK, but as INTERNAL. */
 void tq_transfer_report(struct tq_transfer *transfer);
 
 #endif

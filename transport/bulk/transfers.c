@@ -24,6 +24,7 @@ static void count_result(struct tq_bulk *bulk, const struct tq_transfer *transfe
 
 static void report(struct tq_bulk *bulk, struct tq_transfer *transfer)
 {
+    tq_transfer_let_go(transfer);
     count_result(bulk, transfer);
     tq_transfer_report(transfer);
 }

@@ -293,6 +293,31 @@ static void reader_is_stopped(void **state)
     pair_stop(&pair);
 }
 
+/* ---- a destination is freed under its transfer ---- */
+
+static void our_block_is_freed_under_the_transfer(void **state)
+{
+    struct pair pair;
+    struct peer_answer made;
+    struct later later;
+    struct tq_block block, next;
+    (void)state;
+    pair_start(&pair, mode, mode);
+    pair_make(&pair, PEER_EXPOSE, LARGE, 1, 3, &made);
+    assert_int_equal(tq_bulk_alloc(pair.bulk, LARGE, &block, NULL), TQ_OK);
+    uint8_t *was = block.ptr;
+    later_start(&later, &pair, &made.region, 1, LARGE, TQ_ENGINE_RENDEZVOUS, was, 20000);
+    tq_bulk_free(pair.bulk, &block);
+    assert_true(stats_of(pair.bulk).quarantined_bytes >= LARGE);
+    assert_int_equal(tq_bulk_alloc(pair.bulk, LARGE, &next, NULL), TQ_OK);
+    assert_ptr_not_equal(next.ptr, was);
+    assert_int_equal(later_wait(&later, 20000), TQ_OK);
+    assert_int_equal(stats_of(pair.bulk).quarantined_bytes, 0);
+    tq_bulk_free(pair.bulk, &next);
+    pair_check_next(&pair);
+    pair_stop(&pair);
+}
+
 static int begin_posix(void **state)
 {
     (void)state;
@@ -322,6 +347,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(silence_over_shared_memory_moves_to_tcp),
         cmocka_unit_test(reader_is_killed),
         cmocka_unit_test(reader_is_stopped),
+        cmocka_unit_test(our_block_is_freed_under_the_transfer),
     };
     cmocka_set_test_filter(getenv("TQ_TEST_FILTER"));
     int failed = cmocka_run_group_tests_name("posix", tests, begin_posix, NULL);

@@ -169,6 +169,35 @@ static void blocks_adrift_are_counted(void **state)
     tq_memory_fini(&memory);
 }
 
+static void a_destination_outlives_its_free(void **state)
+{
+    struct tq_memory memory;
+    struct tq_block block, other, next;
+    struct tq_hold first, second, none = { 0 };
+    uint8_t heap[64];
+    (void)state;
+    open_memory(&memory, MIB, 8 * MIB);
+    assert_int_equal(tq_memory_alloc(&memory, 5000, &block, NULL), TQ_OK);
+    assert_int_equal(tq_memory_alloc(&memory, 5000, &other, NULL), TQ_OK);
+    uint8_t *was = block.ptr;
+    assert_false(tq_memory_hold_block(&memory, heap, sizeof(heap), &none, &first));
+    assert_false(tq_memory_hold_block(&memory, block.ptr, MIB, &none, &first)); /* not wholly in it */
+    assert_true(tq_memory_hold_block(&memory, block.ptr, 5000, &none, &first));
+    assert_false(tq_memory_hold_block(&memory, block.ptr + 100, 10, &first, &second)); /* held already */
+    assert_true(tq_memory_hold_block(&memory, other.ptr + 100, 10, &first, &second));
+    tq_memory_free(&memory, &block);
+    assert_true(memory.quarantined_bytes >= 5000);
+    assert_int_equal(tq_memory_alloc(&memory, 5000, &next, NULL), TQ_OK);
+    assert_ptr_not_equal(next.ptr, was);
+    tq_memory_drop(&memory, &first);
+    assert_int_equal(memory.quarantined_bytes, 0);
+    tq_memory_drop(&memory, &second);
+    tq_memory_free(&memory, &other);
+    tq_memory_free(&memory, &next);
+    assert_int_equal(memory.used_bytes, 0);
+    tq_memory_fini(&memory);
+}
+
 static void exposures_are_revoked(void **state)
 {
     static const uint8_t bytes[1000];
@@ -297,6 +326,7 @@ int main(void)
         cmocka_unit_test(the_budget_is_kept),
         cmocka_unit_test(a_held_block_is_not_used_again),
         cmocka_unit_test(blocks_adrift_are_counted),
+        cmocka_unit_test(a_destination_outlives_its_free),
         cmocka_unit_test(exposures_are_revoked),
         cmocka_unit_test(copies_by_steps),
         cmocka_unit_test(a_frame_replaced_during_the_copy_is_stale),

@@ -461,17 +461,38 @@ static void cancel_ends_everything(void **state)
     assert_int_equal(w->result.error.status, TQ_CANCELLED);
 }
 
+static void bytes_that_never_came_are_no_success(void **state)
+{
+    struct world *w = *state;
+    struct tq_transfer *transfer = begin(w);
+    w->inline_answers = true;
+    tq_transfer_report(transfer); /* with no error, and nothing here */
+    assert_int_equal(w->result.error.status, TQ_INTERNAL);
+    assert_string_equal(w->result.error.reason, "INCOMPLETE");
+    w->close_at_once = true;
+    tq_reader_cancel(&w->reader, &w->link);
+    assert_int_equal(w->finished, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        TEST(pieces_in_any_order_make_one_digest),    TEST(answers_inside_the_call),
-        TEST(every_failing_submit_is_survived),       TEST(gives_up_after_three_links),
-        TEST(a_dead_owner_ends_it_at_once),           TEST(wrong_lengths_are_declined),
-        TEST(foreign_and_double_pieces_are_declined), TEST(refusals_carry_their_reason),
-        TEST(expired_before_anything_came),           TEST(expired_under_the_callers_memory_is_reported_when_quiet),
-        TEST(expired_under_our_memory_goes_adrift),   TEST(a_full_quarantine_closes_the_link),
-        TEST(others_on_the_link_start_again),         TEST(cancel_ends_everything),
+        TEST(bytes_that_never_came_are_no_success),
+        TEST(pieces_in_any_order_make_one_digest),
+        TEST(answers_inside_the_call),
+        TEST(every_failing_submit_is_survived),
+        TEST(gives_up_after_three_links),
+        TEST(a_dead_owner_ends_it_at_once),
+        TEST(wrong_lengths_are_declined),
+        TEST(foreign_and_double_pieces_are_declined),
+        TEST(refusals_carry_their_reason),
+        TEST(expired_before_anything_came),
+        TEST(expired_under_the_callers_memory_is_reported_when_quiet),
+        TEST(expired_under_our_memory_goes_adrift),
+        TEST(a_full_quarantine_closes_the_link),
+        TEST(others_on_the_link_start_again),
+        TEST(cancel_ends_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "tests/support/cmocka_all.h"
 #include "tests/transport/bulk/pair.h"
 #include "transport/base/environment.h"
+#include "transport/bulk/address.h"
 
 enum { LEN = 256 << 10, CANARY = 4096 };
 
@@ -209,6 +210,43 @@ static void damaged_keys_and_addresses_are_survived(void **state)
     pair_stop(&pair);
 }
 
+/* An address of another machine, sound but for the way to it. */
+static struct tq_bytes foreign_address(uint32_t ipv4, uint16_t port, uint8_t *out, size_t cap)
+{
+    tq_wire_BulkAddress address = tq_wire_BulkAddress_init_zero;
+    tq_address_of_self(&address, 0x1234567, TQ_ADDRESS_TCP | TQ_ADDRESS_SHM);
+    address.host ^= 2;
+    address.worker.size = 1;
+    address.ipv4 = ipv4;
+    address.port = port;
+    return (struct tq_bytes){ out, tq_address_encode(&address, out, cap) };
+}
+
+static void without_a_way_there_is_no_read(void **state)
+{
+    static const uint8_t ticket[16];
+    uint8_t bytes[TQ_ADDRESS_MAX];
+    uint8_t into[64];
+    struct pair pair;
+    struct tq_bulk_result result;
+    (void)state;
+    pair_start(&pair, "posix", "posix");
+    struct tq_bytes real = pair.peer.address;
+    assert_true(tq_bulk_reaches(pair.bulk, real));
+    assert_true(tq_bulk_reaches(pair.bulk, foreign_address(0x0a000001, 9, bytes, sizeof(bytes))));
+    assert_false(tq_bulk_reaches(pair.bulk, foreign_address(0x7f000001, 9, bytes, sizeof(bytes))));
+    pair.peer.address = foreign_address(0x0a000001, 0, bytes, sizeof(bytes));
+    assert_false(tq_bulk_reaches(pair.bulk, pair.peer.address));
+    struct attempt try = {
+        .region = { .id = 7, .kind = TQ_REGION_HEAP, .length = sizeof(into), .ticket = { ticket, sizeof(ticket) } },
+        .range = { .len = sizeof(into), .version = 1, .into = into },
+    };
+    assert_int_equal(attempt(&pair, &try, TQ_ENGINE_NONE, &result), TQ_UNAVAILABLE);
+    assert_string_equal(result.error.reason, "NO_WAY");
+    pair.peer.address = real;
+    pair_stop(&pair);
+}
+
 int main(int argc, char **argv)
 {
     peer_main(argc, argv);
@@ -217,6 +255,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stale_and_wrong_over_shared_memory),
         cmocka_unit_test(stale_and_wrong_over_tcp),
         cmocka_unit_test(damaged_keys_and_addresses_are_survived),
+        cmocka_unit_test(without_a_way_there_is_no_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
