@@ -126,7 +126,7 @@ static void wind_up(struct tq_bulk *bulk)
     int64_t next_ns;
     int64_t until_ns = tq_seam_now_ns(bulk->seam) + closing_ns;
     (void)run_letters(bulk);
-    tq_ucx_stop_listening(bulk->ucx);
+    tq_ucx_turn_away(bulk->ucx);
     cancel_all(bulk);
     while (!is_quiet(bulk)) {
         if (!turn(bulk, &next_ns))

@@ -59,8 +59,9 @@ struct tq_bytes tq_ucx_mapping_address(const struct tq_ucx *ucx);
 /* Where it listens for readers over TCP, in host order. */
 void tq_ucx_listens_at(const struct tq_ucx *ucx, uint32_t *out_ipv4, uint16_t *out_port);
 
-/* Nobody connects any more; connections that wait are turned away. */
-void tq_ucx_stop_listening(struct tq_ucx *ucx);
+/* Rejects connections from now on, and those that wait. The listener itself stays until tq_ucx_close: progress after
+ * its end would run UCX's callbacks of connections that came meanwhile. */
+void tq_ucx_turn_away(struct tq_ucx *ucx);
 
 /* Delivers events. Returns how much was done: 0: nothing to do. */
 unsigned tq_ucx_progress(struct tq_ucx *ucx);

@@ -15,7 +15,7 @@ struct arrival {
 static void on_arrival(ucp_conn_request_h request, void *arg)
 {
     struct tq_ucx *ucx = arg;
-    struct arrival *arrival = tq_seam_alloc(ucx->seam, sizeof(*arrival));
+    struct arrival *arrival = ucx->turns_away ? NULL : tq_seam_alloc(ucx->seam, sizeof(*arrival));
     if (arrival == NULL) {
         (void)ucp_listener_reject(ucx->listener, request);
         return;
@@ -87,13 +87,19 @@ void tq_ucx_listens_at(const struct tq_ucx *ucx, uint32_t *out_ipv4, uint16_t *o
     *out_port = ucx->listener_port;
 }
 
-void tq_ucx_stop_listening(struct tq_ucx *ucx)
+void tq_ucx_turn_away(struct tq_ucx *ucx)
 {
+    ucx->turns_away = true;
     for (struct tq_list *node; (node = tq_list_take_head(&ucx->arrivals)) != NULL;) {
         struct arrival *arrival = tq_container_of(node, struct arrival, node);
         (void)ucp_listener_reject(ucx->listener, arrival->request);
         tq_seam_free(ucx->seam, arrival);
     }
+}
+
+void tq_ucx_stop_listening(struct tq_ucx *ucx)
+{
+    tq_ucx_turn_away(ucx);
     if (ucx->listener != NULL)
         ucp_listener_destroy(ucx->listener);
     ucx->listener = NULL;

@@ -39,6 +39,7 @@ struct tq_ucx {
     struct tq_list workers; /* that carry messages */
     int wake_fd;            /* epoll over the workers' descriptors */
     unsigned endpoints, closing;
+    bool turns_away;         /* whoever connects */
     struct tq_list arrivals; /* connections that wait to be accepted */
     struct tq_list accepted; /* endpoints from them, by `born` */
     struct tq_list asked;    /* BulkReads that came during progress */
@@ -79,6 +80,7 @@ void tq_ucx_worker_close(struct tq_ucx_worker *worker);
 TQ_MUST_CHECK tq_status tq_endpoint_accept(struct tq_ucx *ucx, ucp_conn_request_h request, struct tq_error *err);
 /* Listens on the first IPv4 address of the device. */
 TQ_MUST_CHECK ucs_status_t tq_ucx_listen(struct tq_ucx *ucx, const char *device);
+void tq_ucx_stop_listening(struct tq_ucx *ucx);
 /* Registers the handlers of a worker: before its address is given out, for a worker without one dies of the first
  * message. */
 TQ_MUST_CHECK ucs_status_t tq_ucx_set_handlers(struct tq_ucx_worker *worker, enum tq_ucx_role role);
