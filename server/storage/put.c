@@ -320,6 +320,8 @@ void tq_storage_put(void *state, const Tq__V1__PutRequest *message, struct tq_se
     }
 }
 
+/* The bulk thread may still write into these places. It holds the blocks of a read until it is done with them, so that
+ * their memory stays until tq_bulk_close has ended the last read; after that no place may be left to give back. */
 void tq_storage_abandon_puts(struct tq_storage *storage)
 {
     tq_list_each (node, &storage->puts) {

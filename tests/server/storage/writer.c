@@ -149,7 +149,7 @@ tq_status writer_put(struct writer *writer, const struct rows *rows, const struc
     m.request.samples = &m.samples;
     m.request.cells = &m.cells;
     const struct tq_bytes frame = { column->bytes, total };
-    struct tq_call_opts opts = { 0 };
+    struct tq_call_opts opts = { .deadline_ns = writer->put_deadline_ns };
     if (way == BY_BULK) {
         assert_int_equal(tq_bulk_expose(writer->bulk, column->bytes, total, &exposure, NULL), TQ_OK);
         tq_exposure_region(exposure, &m.region);

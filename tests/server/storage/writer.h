@@ -10,6 +10,7 @@ struct writer {
     struct tq_runtime *runtime;
     struct tq_channel *channel;
     struct tq_bulk *bulk;
+    int64_t put_deadline_ns; /* 0: the default */
 };
 
 /* Opens everything; asserts that it works. */
