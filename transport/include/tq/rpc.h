@@ -190,7 +190,8 @@ struct tq_server_opts {
     uint32_t max_calls;         /* running at once, all sessions; default 16384 */
     uint32_t session_calls;     /* credit of one session; default 4096 */
     uint64_t session_bytes;     /* default 256 MiB */
-    uint64_t reply_queue_bytes; /* of a session whose peer does not read; default 64 MiB */
+    uint64_t reply_queue_bytes; /* of a session whose peer does not read; default 64 MiB. Beside the 8192 messages a
+                                   connection that libzmq takes first */
     uint32_t max_sessions;      /* default 4096 */
     uint32_t keepalive_ms;      /* default 1000; three missed end the session */
     uint32_t max_body_bytes;    /* default 16 MiB */
